@@ -8,17 +8,17 @@ public import BluetoothTypes
 public struct AdvertiserGroup: Hashable, Sendable {
     /// N: the advertisers of this group within range of the receiver.
     public let count: Int
-    /// T in µs. It need not be a multiple of 0.625 ms, the unit of controllers: the closed-form models take any
-    /// interval.
+    /// T, the advertising interval in µs. It need not be a multiple of 0.625 ms, the unit of controllers: the
+    /// closed-form models take any interval.
     public let intervalMicroseconds: Double
-    /// tau in µs.
+    /// tau, the airtime of one packet in µs.
     public let airtimeMicroseconds: Double
     /// The auxiliary packets of extended PDUs; nil for legacy PDUs.
     public let extended: ExtendedTraffic?
 
     /// Creates a group of N = `count` advertisers with the interval T and the airtime tau.
     ///
-    /// Throws for a negative count, an airtime that is no positive number, and an interval that does not exceed the
+    /// Throws for a negative count, an airtime that is not a positive number, and an interval that does not exceed the
     /// airtime (otherwise packets of the same advertiser would overlap).
     public init(count: Int, interval: AdvertisingInterval, airtimeMicroseconds: Double) throws(AirtimeError) {
         try self.init(
@@ -47,7 +47,7 @@ public struct AdvertiserGroup: Hashable, Sendable {
             extended: extended)
     }
 
-    /// E in µs.
+    /// E, the mean period between advertising events in µs.
     public var meanPeriodMicroseconds: Double {
         intervalMicroseconds + AdvertisingDelay.meanMicroseconds
     }
@@ -56,9 +56,9 @@ public struct AdvertiserGroup: Hashable, Sendable {
 /// advDelay, the random time that the link layer adds to each interval: uniform over 0...10 ms.
 /// Core Specification 5.4, Vol 6 Part B 4.4.2.2.1.
 public enum AdvertisingDelay {
-    /// J in µs.
+    /// J, the upper end of the range, in µs.
     public static let maximumMicroseconds = 10_000.0
-    /// J/2 in µs: the difference between a mean period E and its interval T.
+    /// J/2, the mean of advDelay, in µs: the mean period E is longer than the interval T by this time.
     public static let meanMicroseconds = maximumMicroseconds / 2
 }
 
@@ -71,7 +71,8 @@ public enum PacketTiming {
     /// The number of bytes of advertising data that a legacy packet can carry.
     public static let payloadRange = 0...31
 
-    /// tau in µs: 8·(16 + n), 128 µs for an empty packet, 376 µs for 31 bytes.
+    /// Returns tau, the airtime of a packet with n bytes, in µs: 8·(16 + n). An empty packet takes 128 µs, a packet
+    /// with 31 bytes 376 µs.
     public static func airtimeMicroseconds(payloadOctets: Int) throws(AirtimeError) -> Double {
         guard payloadRange.contains(payloadOctets) else { throw .payload(payloadOctets) }
         return Double(8 * (16 + payloadOctets))
@@ -88,7 +89,7 @@ public enum PacketTiming {
 /// Equal machines, each of which sends one or several advertisements from its one radio.
 ///
 /// Each advertisement has one event per T + advDelay, whether it has its own advertising set or takes turns with other
-/// advertisements in one set. So each advertisement counts with its own period.
+/// advertisements in one set. So the models use the period of each advertisement.
 public struct AdvertisingMachines: Hashable, Sendable {
     /// The number of machines of this kind within range.
     public let count: Int
@@ -121,8 +122,8 @@ public struct AdvertisingMachines: Hashable, Sendable {
         return (group.intervalMicroseconds, octets, group.airtimeMicroseconds)
     }
 
-    /// Returns ln of the probability that no advertisement of one machine hits an event of `target`: for legacy PDUs
-    /// Σ ln(1 - (tau + tau_k)/E_k). Only the advertisements for which `isIncluded` returns true count.
+    /// Returns ln of the probability that no advertisement of one machine hits an event of `target`: for legacy PDUs Σ
+    /// ln(1 - (tau + tau_k)/E_k). The sum includes only advertisements for which `isIncluded` returns true.
     func logClearProbability(
         ofEventOf target: AdvertiserGroup, where isIncluded: (AdvertiserGroup) -> Bool = { _ in true }
     ) -> Double {
@@ -140,12 +141,12 @@ extension AdvertiserGroup {
 }
 
 /// The collisions of one advertisement, the target, with machines that send several advertisements at different
-/// intervals, in the form that the models of equal fleets need.
+/// intervals. The models of equal fleets compute with these values.
 ///
 /// Advertisers with the target's interval form an equal fleet, because collisions with them come in runs (see
 /// ``RunsModel``); advertisers with other intervals destroy packets independently of each other. The equal fleet has a
-/// whole number of equal advertisers. What this rounds off counts with the other intervals, so the probability that a
-/// packet is clear remains exact.
+/// whole number of equal advertisers. The part lost by rounding is added to the other intervals, so the probability
+/// that a packet is clear remains exact.
 public struct TargetCollisions: Hashable, Sendable {
     /// T of the target advertisement in µs.
     public let intervalMicroseconds: Double
@@ -153,11 +154,11 @@ public struct TargetCollisions: Hashable, Sendable {
     public let airtimeMicroseconds: Double
     /// The auxiliary packets of the target advertisement; nil for legacy PDUs.
     public let extended: ExtendedTraffic?
-    /// ln of the probability that the advertisements of an average other machine at the target's interval do not hit a
-    /// packet.
+    /// ln of the probability that an average other machine hits no packet of the target with its advertisements that
+    /// have the target's interval.
     public let logEqualClearProbability: Double
-    /// ln of the probability that the advertisements of an average other machine at other intervals do not hit a
-    /// packet.
+    /// ln of the probability that an average other machine hits no packet of the target with its advertisements that
+    /// have other intervals.
     public let logOtherClearProbability: Double
 
     /// Creates the collisions among machines that send only the target advertisement, with T and tau in µs.
@@ -178,8 +179,8 @@ public struct TargetCollisions: Hashable, Sendable {
     /// - Parameters:
     ///   - kind: The index of the target machine's kind in `machines`.
     ///   - advertisement: The index of the target advertisement in the advertisements of this kind.
-    ///   - isAmongMore: False if the target machine is one of `machines`; true if `machines` describes only the other
-    ///     machines, among which the target machine is one more.
+    ///   - isAmongMore: False if the target machine is one of `machines`; true if `machines` lists only the other
+    ///     machines.
     ///
     /// Throws for indices that do not exist, and for a kind without a machine.
     public init(
@@ -207,8 +208,8 @@ public struct TargetCollisions: Hashable, Sendable {
         logOtherClearProbability = count > 0 ? min(0, other / count) : 0
     }
 
-    /// Returns ln of the probability that no advertisement of an average machine, except its most frequent one, hits an
-    /// event of `target`; 0 without a machine.
+    /// Returns ln of the probability that an average machine hits no event of `target` with its advertisements, leaving
+    /// out its most frequent advertisement. Returns 0 if there is no machine.
     public static func logCompanionClearProbability(
         in machines: [AdvertisingMachines], ofEventOf target: AdvertiserGroup
     ) -> Double {
@@ -226,9 +227,8 @@ public struct TargetCollisions: Hashable, Sendable {
     /// ln of the probability that an average other machine does not hit a packet.
     public var logClearProbability: Double { logEqualClearProbability + logOtherClearProbability }
 
-    /// Returns a fleet of equal advertisers, and the probability that no other advertisement destroys a packet. In this
-    /// fleet, with this probability, as many packets are lost as the target advertisement loses among `machines`
-    /// machines, including its own machine.
+    /// Returns a fleet of equal advertisers, and the probability that no other advertisement destroys a packet.
+    /// Together they give the loss of the target advertisement among `machines` machines, including its own machine.
     public func fleet(ofMachines machines: Int) throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
         guard machines >= 1 else { throw .count(machines) }
         let one = try AdvertiserGroup(

@@ -17,9 +17,9 @@ public enum AirtimeError: Error, Hashable, Sendable {
     case saturated(intervalMicroseconds: Double, windowMicroseconds: Double)
     /// Any other quantity outside its range.
     case quantity(name: String, value: Double)
-    /// A mix of scanners that cannot be used, and why.
+    /// A mix of scanners that cannot be used; the text gives the reason.
     case mix(String)
-    /// A question that a model does not cover, and why.
+    /// A question that a model does not cover; the text gives the reason.
     case unsupported(String)
 }
 

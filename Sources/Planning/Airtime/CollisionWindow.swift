@@ -1,11 +1,11 @@
 internal import BluetoothTypes
 
-/// The probability that an event of another advertiser destroys an event, as a function of the time from the start of
-/// the event to the start of the other advertiser's event.
+/// The probability that an event of another advertiser destroys an event of the target, as a function of the time from
+/// the start of the target's event to the start of the other event.
 ///
-/// The probability is constant between its steps. It is 1 while packets on the primary channel overlap. For extended
-/// PDUs it is 1 - (36/37)^n while only n pairs of auxiliary packets overlap in time: the two packets of a pair are on
-/// the same one of the 37 channels with probability 1/37.
+/// The probability is constant between its steps. It is 1 where packets on the primary channel overlap. For extended
+/// PDUs it is 1 - (36/37)^n where only n pairs of auxiliary packets overlap in time: the two packets of a pair are on
+/// the same channel of 37 with probability 1/37.
 struct CollisionWindow: Sendable {
     /// The steps, ascending: each has a time in µs and the rise of the probability at that time. The probability is 0
     /// before the first step and after the last step.
@@ -23,8 +23,8 @@ struct CollisionWindow: Sendable {
 
     /// Creates the window of two events of extended PDUs, for a receiver on one primary channel.
     ///
-    /// The overlapping pairs of auxiliary packets, as edges of a graph, form no cycle. So the pairs are on the same
-    /// channel independently of each other.
+    /// The overlapping pairs of auxiliary packets, as edges of a graph, form no cycle. So for each pair, the
+    /// probability of being on the same channel does not depend on the other pairs.
     init(eventOf target: ExtendedTraffic, against other: ExtendedTraffic) {
         let primaryAirtime = Double(target.event.primaryMicroseconds)
         let otherPrimaryAirtime = Double(other.event.primaryMicroseconds)
@@ -53,8 +53,8 @@ struct CollisionWindow: Sendable {
         self.steps = steps
     }
 
-    /// The integral of the probability over time, in µs. Divided by E, it is the probability that the other advertiser
-    /// destroys the event.
+    /// The integral of the probability over time, in µs. This integral divided by E is the probability that the other
+    /// advertiser destroys the event.
     var microseconds: Double { -steps.reduce(0) { $0 + $1.time * $1.rise } }
 
     /// The mean square of the time between the two starts, weighted with the probability that the event is destroyed,

@@ -1,7 +1,7 @@
 public import BluetoothTypes
 
-/// The auxiliary packets of an extended advertiser: AUX_ADV_IND and its AUX_CHAIN_INDs, one after the other behind the
-/// packets on the primary channels (Core Specification 5.4, Vol 6 Part B 2.3.1, 4.4.2.2).
+/// The auxiliary packets of an extended advertiser: AUX_ADV_IND and its AUX_CHAIN_INDs, sent one after the other after
+/// the packets on the primary channels (Core Specification 5.4, Vol 6 Part B 2.3.1, 4.4.2.2).
 ///
 /// Assumptions: each packet is on one of the 37 secondary channels, drawn with equal probabilities and independently of
 /// all other packets, as the specification recommends. All advertisers use the three primary channels with the same
@@ -41,7 +41,7 @@ public struct ExtendedTraffic: Hashable, Sendable {
         self.offsets = offsets
     }
 
-    /// Σ of the auxiliary packets' airtimes in µs.
+    /// The sum of the auxiliary packets' airtimes in µs.
     public var auxiliaryMicroseconds: Double { Double(event.auxiliaryMicroseconds.reduce(0, +)) }
 
     /// The airtime of all packets of an event, on the three primary channels and on the secondary channels, in µs.
@@ -71,8 +71,8 @@ extension AdvertiserGroup {
             airtimeMicroseconds: Double(extended.event.primaryMicroseconds), extended: extended)
     }
 
-    /// ln of the probability that one of these advertisers hits no packet that the reception of an event of `target`
-    /// needs: the packet on one primary channel, and for extended PDUs all auxiliary packets.
+    /// ln of the probability that one of these advertisers hits none of the packets that a receiver needs from an event
+    /// of `target`: the packet on one primary channel, and for extended PDUs all auxiliary packets.
     func logClearProbability(ofEventOf target: AdvertiserGroup) -> Double {
         guard let targetExtended = target.extended, let extended else {
             return logClearProbability(forPacketOf: target.airtimeMicroseconds)

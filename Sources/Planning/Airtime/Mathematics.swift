@@ -1,6 +1,6 @@
 internal import Glibc
 
-// The C library's functions that the planner's modules use, declared only here.
+// The functions of the C library that the planner's modules use. Only this file calls the C library.
 
 @inline(__always) package func exp(_ value: Double) -> Double { Glibc.exp(value) }
 @inline(__always) package func expm1(_ value: Double) -> Double { Glibc.expm1(value) }
@@ -17,15 +17,15 @@ internal import Glibc
 /// ln 10.
 let lnOfTen = M_LN10
 
-/// Shadowing's distribution: Φ, the integral of the standard normal density, and what is derived from it.
+/// The standard normal distribution, which describes shadowing: its integral Φ, its density φ, and its quantiles.
 package enum NormalDistribution {
     /// Φ(x), computed by erfc so that small values of the lower tail keep their precision.
     package static func cumulative(_ x: Double) -> Double { 0.5 * erfc(-x / 2.squareRoot()) }
 
-    /// φ(x).
+    /// φ(x), the density.
     static func density(_ x: Double) -> Double { exp(-x * x / 2) / (2 * Double.pi).squareRoot() }
 
-    /// The x with Φ(x) = `probability`, -∞ at 0 and ∞ at 1. Computed by bisection.
+    /// The x with Φ(x) = `probability`, computed by bisection; -∞ for 0 and ∞ for 1.
     package static func quantile(_ probability: Double) -> Double {
         guard probability > 0 else { return -.infinity }
         guard probability < 1 else { return .infinity }

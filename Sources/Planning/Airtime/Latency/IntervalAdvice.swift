@@ -4,11 +4,11 @@ public import BluetoothTypes
 ///
 /// The rule: the longest interval that meets the goal, because the energy is proportional to 1/E. The interval is
 /// shorter than the interval with the mean period E = 2·tau·N/ln 2 (with extended PDUs, the mean collision window
-/// instead of 2·tau) only if no longer interval meets the goal, because shorter intervals lose more to collisions. It is
-/// never shorter than the interval at which the most packets arrive, never outside the range of controllers, and never
-/// shorter than an event. Because of resonance, the latency does not always grow with the interval: an interval counts
-/// only if the intervals that are 1 % shorter and 1 % longer nearly meet the goal as well. If there is no such interval,
-/// an interval counts that meets the goal alone.
+/// instead of 2·tau) only if all longer intervals miss the goal, because shorter intervals lose more to collisions. It
+/// is never shorter than the interval at which the most packets arrive, never outside the range of controllers, and
+/// never shorter than an event. Because of resonance, the latency does not always grow with the interval: an interval
+/// is accepted only if the intervals that are 1 % shorter and 1 % longer nearly meet the goal as well. If no interval
+/// passes this test, an interval is accepted that meets the goal itself.
 public struct IntervalAdvice: Sendable {
     /// The goal of the advice.
     public let goal: IntervalGoal
@@ -17,22 +17,22 @@ public struct IntervalAdvice: Sendable {
     public let outcome: IntervalOutcome
     /// False if the goal is met, but an interval that is 1 % shorter or longer clearly misses it.
     public let isSteady: Bool
-    /// The model at that interval, with the first scanner of the mix.
+    /// The model at ``interval``, with the first scanner of the mix.
     public let model: LatencyModel
-    /// The latency at that interval.
+    /// The latency at ``interval``.
     public let latency: MixLatency
-    /// The interval with E = 2·tau·N/ln 2, limited to the controllers' range. A shorter interval is advised only if no
-    /// longer interval meets the goal.
+    /// The interval with E = 2·tau·N/ln 2, limited to the controllers' range. A shorter interval is advised only if all
+    /// longer intervals miss the goal.
     public let shortestSensible: AdvertisingInterval
     let search: IntervalSearch
 
-    /// The distribution of the latency of all visitors at that interval.
+    /// The distribution of the latency of all visitors at ``interval``.
     public var distribution: LatencyDistribution { latency.whole }
-    /// The shortest interval that the search considers. Controllers support it, and it leaves time for the packets of
-    /// an event. With several beacons it is so long that two events of one beacon cannot hit the same event of another
+    /// The shortest interval that the search considers. Controllers support it, and all packets of an event fit into
+    /// it. With several beacons it is so long that two events of one beacon cannot hit the same event of another
     /// beacon.
     public var shortestPossible: AdvertisingInterval { search.limitedInterval(units: search.units.lowerBound) }
-    /// E in µs at the interval.
+    /// E at ``interval``, in µs.
     public var meanPeriodMicroseconds: Double { model.meanPeriodMicroseconds }
     public var collisionFreeProbability: Double { model.collisionFreeProbability * model.otherClearProbability }
 
@@ -45,7 +45,7 @@ public struct IntervalAdvice: Sendable {
     ///     an event (``TargetCollisions/logOtherClearProbability``); 0 for beacons with one advertisement.
     ///
     /// Throws if the fleet is empty, if the time of the goal is not above 0 or is longer than an hour, if the
-    /// probability of the goal is not above 0 and below 1 (no time is long enough for all detections), or if the
+    /// probability of the goal is not above 0 and below 1 (no time is long enough for a probability of 1), or if the
     /// logarithm is above 0. Also throws the errors of `LatencyModel`.
     public init(
         goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, extended: ExtendedTraffic? = nil,
@@ -77,7 +77,7 @@ public struct IntervalAdvice: Sendable {
 
 /// The goal of an advertising interval.
 public enum IntervalGoal: Hashable, Sendable {
-    /// The share `probability` of all detections takes at most `withinSeconds`, with as little energy as possible.
+    /// Of all detections, the share `probability` takes at most `withinSeconds`. Energy is as low as possible.
     case detect(withinSeconds: Double, probability: Double)
     /// As many packets as possible arrive, of all beacons together.
     case maximumThroughput
@@ -96,12 +96,12 @@ public enum IntervalOutcome: Equatable, Sendable {
     /// No interval meets the goal: this is the best interval; the shortfall lists changes that would help.
     case impossible(Shortfall)
 
-    /// The shortfall, and changes each of which would be enough.
+    /// How far the best interval misses the goal, and changes: each of them alone would be enough to meet the goal.
     public struct Shortfall: Hashable, Sendable {
         /// The share received in time at the best interval.
         public let share: Double
         /// The time in s within which the target share is received at that interval; nil if it is more than ten times
-        /// the target time, and more than a minute.
+        /// the target time and also more than a minute, or more than an hour.
         public let seconds: Double?
         /// The largest number of beacons that meets the goal with these scanners; nil if a single beacon misses it.
         public let beacons: Int?
@@ -113,7 +113,7 @@ public enum IntervalOutcome: Equatable, Sendable {
 }
 
 /// A range of intervals over which a fleet is spread, so that two beacons that collided once do not collide again and
-/// again. The range is near the advised interval, and holds no interval that resonates with the scanner.
+/// again. The range is near the advised interval, and contains no interval that resonates with the scanner.
 public struct IntervalSpread: Hashable, Sendable {
     /// The shortest and the longest interval that a beacon gets.
     public let intervals: ClosedRange<AdvertisingInterval>
@@ -132,9 +132,9 @@ public struct IntervalSpread: Hashable, Sendable {
 }
 
 extension IntervalAdvice {
-    /// Returns the widest spread that reaches at most the share `share` of the advised interval to each side, holds no
-    /// interval to avoid, and has ends that meet the goal. Returns nil for a single beacon, and if no spread is wide
-    /// enough to be of use.
+    /// Returns the widest spread whose ends meet the goal and that contains no interval to avoid. The ends differ from
+    /// the advised interval by at most the share `share`. Returns nil for a single beacon, and if no spread is wide
+    /// enough to be useful.
     public func spread(within share: Double = 0.1) throws(AirtimeError) -> IntervalSpread? {
         guard search.count > 1 else { return nil }
         let center = Double(interval.microseconds)
@@ -161,8 +161,8 @@ extension IntervalAdvice {
         return IntervalSpread(intervals: low...high, extraEvents: events * meanPeriodMicroseconds - 1)
     }
 
-    /// Returns the interval at `end` if it meets the goal. Otherwise returns the interval half as far from the advised
-    /// interval if it meets the goal, and otherwise the advised interval.
+    /// Returns the first of these intervals that meets the goal: the interval at `end`, then the interval in the middle
+    /// between `end` and the advised interval. If neither meets the goal, returns the advised interval.
     private func intervalMeetingGoal(near end: Double) throws(AirtimeError) -> AdvertisingInterval {
         let center = Double(interval.microseconds)
         for share in [1, 0.5] {
@@ -214,7 +214,7 @@ extension IntervalAdvice {
         let high = min(range.upperBound.rawValue, UInt32(search.units.upperBound))
         guard low <= high else { throw .interval(Double(range.lowerBound.microseconds)) }
         guard count >= 2, count <= 1000 else { throw .quantity(name: "a number of points", value: Double(count)) }
-        // By interval in units of 0.625 ms: true for an additional point.
+        // The points by their intervals in units of 0.625 ms; the value is true for an additional point.
         var units: [UInt32: Bool] = [:]
         for unit in try search.resonanceCenters(resonances, within: low...high) { units[unit] = true }
         let last = (count - 1) * (between + 1)

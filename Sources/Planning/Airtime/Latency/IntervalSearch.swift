@@ -4,7 +4,7 @@ import BluetoothTypes
 struct IntervalSearch: Sendable {
     /// The horizon of the distributions: an hour.
     static let horizonSeconds = 3600.0
-    /// The intervals that controllers support and that leave time for the packets of an event, in units of 0.625 ms.
+    /// The intervals that controllers support and into which all packets of an event fit, in units of 0.625 ms.
     let units: ClosedRange<Int>
     /// The ratio of an interval of the coarse search to the next longer one.
     private static let ratio = 0.94
@@ -30,7 +30,7 @@ struct IntervalSearch: Sendable {
         _ = try model(limitedInterval(units: units.lowerBound))
     }
 
-    /// Returns the model with the mix's first scanner. Properties that do not depend on the scanner hold for all
+    /// Returns the model with the mix's first scanner. Properties that do not depend on the scanner are valid for all
     /// scanners.
     func model(_ interval: AdvertisingInterval) throws(AirtimeError) -> LatencyModel {
         try model(interval, scanners.parts[0].scanner)
@@ -102,8 +102,8 @@ struct IntervalSearch: Sendable {
     /// Returns the longest interval at which the share `probability` of all detections takes at most `seconds`, among
     /// the examined intervals. If none of them meets this goal, returns the best of them with the shortfall.
     ///
-    /// Intervals below ``shortestSensible`` are examined only if no longer interval meets the goal: with scanners that
-    /// pause, a few more events in a window may then be worth more collisions.
+    /// Intervals below ``shortestSensible`` are examined only if all longer intervals miss the goal: with scanners that
+    /// pause, a few more events in a window may then outweigh the additional collisions.
     func longest(within seconds: Double, probability: Double) throws(AirtimeError) -> Longest {
         var trials = IntervalTrials(search: self, seconds: seconds, probability: probability)
         let low = Int(shortestSensible.interval.rawValue)
@@ -129,7 +129,7 @@ struct IntervalSearch: Sendable {
             let share = try trials.share(candidate)
             if share > best.share { best = (candidate, share) }
         }
-        // Look between the examined intervals, in ever smaller steps around the best one.
+        // Look between the examined intervals, in ever smaller steps around the best interval.
         var step = max(1, best.unit / 32)
         while true {
             for unit in [best.unit - step, best.unit + step] where (lowest...high).contains(unit) {
@@ -139,7 +139,8 @@ struct IntervalSearch: Sendable {
             guard step > 1 else { break }
             step /= 2
         }
-        // An interval that meets the goal is better than none, even if its neighbors miss the goal.
+        // An interval that meets the goal is better than an interval that misses it, even if its neighbors miss the
+        // goal.
         if best.share >= probability {
             return Longest(interval: limitedInterval(units: best.unit), outcome: .met, isSteady: false)
         }
@@ -148,8 +149,9 @@ struct IntervalSearch: Sendable {
         return Longest(interval: limitedInterval(units: best.unit), outcome: .impossible(shortfall))
     }
 
-    /// Returns the longest interval that can meet the goal, in units of 0.625 ms. On average, at most seconds/E·(share
-    /// of events in a window) events are received in time. If the goal is met, this number is at least `probability`.
+    /// Returns an upper limit of the intervals that can meet the goal, in units of 0.625 ms. On average, at most
+    /// seconds/E·(share of events in a window) events are received in time. If the goal is met, this number is at least
+    /// `probability`.
     private func longestConceivable(within seconds: Double, probability: Double) throws(AirtimeError) -> Int {
         let share = try scanners.mean { preset throws(AirtimeError) in
             try model(limitedInterval(units: units.upperBound), preset).windowShare
@@ -273,9 +275,9 @@ struct EventPackets: Hashable, Sendable {
         extended.map { $0.meanWindowMicroseconds(against: $0) } ?? 2 * airtimeMicroseconds
     }
 
-    /// Returns the intervals, in units of 0.625 ms, that controllers support and that leave time for an event. With
-    /// several advertisers they are also so long that two events of one advertiser cannot hit the same event of another
-    /// advertiser.
+    /// Returns the intervals, in units of 0.625 ms, that controllers support and into which all packets of an event
+    /// fit. With several advertisers they are also so long that two events of one advertiser cannot hit the same event
+    /// of another advertiser.
     func units(count: Int) -> ClosedRange<Int> {
         let (shortest, longest) = (0x20, 0x4000)
         guard let extended else { return shortest...longest }

@@ -10,8 +10,8 @@ public struct LargestFleet: Sendable {
 
     /// Finds the largest fleet in which the share `probability` of all detections takes at most `seconds`.
     ///
-    /// Throws for a time that is not above 0 or above an hour, a probability that is not between 0 and 1, and an
-    /// airtime above 5 ms. Also throws the errors of `LatencyModel`.
+    /// Throws for a time of 0 or less or of more than an hour, a probability outside 0...1 or equal to one of these
+    /// ends, and an airtime above 5 ms. Also throws the errors of `LatencyModel`.
     public init(
         within seconds: Double, probability: Double, intervalMicroseconds: Double, airtimeMicroseconds: Double,
         scanners: ScannerMix
@@ -51,8 +51,8 @@ private struct FleetSearch {
         guard shareOfOne >= probability else { return (0, try latency(1)) }
         var (low, lowShare) = (1, shareOfOne)
         var (high, highShare) = (try missingCount(), 0.0)
-        // If one end stays the same for three steps, all guesses lie on one side of the solution. Then the range is
-        // halved.
+        // If one end stays the same for three steps, all guesses are on one side of the solution. Then the next guess
+        // is the middle of the range.
         var unchangedSteps = (low: 0, high: 0)
         while high - low > 1 {
             let isStuck = max(unchangedSteps.low, unchangedSteps.high) > 2
@@ -90,9 +90,9 @@ private struct FleetSearch {
         return try LatencyModel(group: group, preset: preset, otherClearProbability: otherClear)
     }
 
-    /// Returns a number of beacons that misses the target. The probability that a beacon is received at least once is
-    /// at most the mean number of its packets that are received, so if the target is met, this mean is at least the
-    /// target share.
+    /// Returns a number of beacons with which the target is missed. The probability that a beacon is received at least
+    /// once is at most the mean number of its packets that are received, so if the target is met, this mean is at least
+    /// the target share.
     private func missingCount() throws(AirtimeError) -> Int {
         let packets = try scanners.mean { preset throws(AirtimeError) in
             let alone = try model(1, preset)
@@ -106,8 +106,8 @@ private struct FleetSearch {
     ///
     /// If losses are independent, each further beacon reduces the probability that a packet gets through by the same
     /// factor, and ln(-ln(1 - share)) falls along a straight line. If a fleet that misses the target is known, the line
-    /// is drawn through both fleets. Otherwise it starts at the fleet that reaches the target, with the slope of the
-    /// factor.
+    /// is drawn through both fleets. Otherwise the line starts at the fleet that reaches the target, with the slope
+    /// that follows from this factor.
     private func guess(from low: Int, _ lowShare: Double, to high: Int, _ highShare: Double) -> Int {
         guard lowShare < 1 - 1e-9 else { return Int((Double(low) * Double(high)).squareRoot()) }
         let lowHeight = log(log1p(-lowShare) / log1p(-probability))

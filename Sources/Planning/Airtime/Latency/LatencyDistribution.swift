@@ -14,11 +14,11 @@ public struct LatencyDistribution: Hashable, Sendable {
     /// True if the distribution may be more than 2 % wrong.
     public var knownErrorExceeds2Percent: Bool { knownErrorReason != nil }
 
-    /// Creates the curve from the probability of each event to be the first one received.
+    /// Creates the curve from the probabilities that the first event received is event number 0, 1, 2 and so on.
     ///
     /// All instants of a period are equally likely, so event number k (from 0) follows the random instant after k whole
-    /// periods and a uniform part of a period. The share received therefore rises in a straight line from k·E to
-    /// (k + 1)·E. The delays of the first `spreadEvents` events round the corners between these lines.
+    /// periods plus a part of a period that is uniformly distributed. The share received therefore rises in a straight
+    /// line from k·E to (k + 1)·E. The delays of the first `spreadEvents` events round the corners between these lines.
     ///
     /// - Parameters:
     ///   - received: At index k, the probability that event number k is the first one received.
@@ -72,8 +72,8 @@ public struct LatencyDistribution: Hashable, Sendable {
     /// The distribution of all visitors together: the sum of the shares received with each scanner, each times the
     /// scanner's share.
     ///
-    /// The curve ends where the first curve of a scanner that is not exhausted ends. If all curves are exhausted, it
-    /// ends with the last of them.
+    /// If the curves of some scanners are not exhausted, the sum ends at the earliest end of these curves. If all
+    /// curves are exhausted, it ends at the latest end.
     init(mixing parts: [MixLatency.Part]) {
         if parts.count == 1 {
             self = parts[0].latency
@@ -98,8 +98,8 @@ public struct LatencyDistribution: Hashable, Sendable {
             }
     }
 
-    /// Adds `share` times the share received at each of `times` to the sum at the same index. The times ascend. Times
-    /// after the horizon add `share`.
+    /// Adds `share` times the share received at each of `times` to the sum at the same index. The times ascend. For
+    /// times after the end of the curve, the share received counts as 1.
     private func add(_ share: Double, to sums: inout [Double], at times: [Double]) {
         var next = 0
         for (index, time) in times.enumerated() {
@@ -118,7 +118,8 @@ public struct LatencyDistribution: Hashable, Sendable {
         }
     }
 
-    /// The mean time in s; nil if more than 1 % are not received within the horizon, because their times are unknown.
+    /// The mean time in s; nil if more than 1 % of the beacons are not received within the horizon, because their times
+    /// are unknown.
     ///
     /// After the end of the curve, the share that is not received is assumed to fall exponentially: as fast as when it
     /// fell to a quarter at the end of the curve.
@@ -146,7 +147,7 @@ public struct LatencyDistribution: Hashable, Sendable {
         return seconds[index - 1] + fraction * (seconds[index] - seconds[index - 1])
     }
 
-    /// The share received within `time` seconds; nil beyond the horizon, unless all beacons are received by then.
+    /// The share received within `time` seconds. For a time beyond the horizon, 1 if ``isExhausted``, otherwise nil.
     public func received(within time: Double) -> Double? {
         guard time >= 0 else { return time.isNaN ? nil : 0 }
         guard time <= horizonSeconds else { return isExhausted ? 1 : nil }
@@ -157,8 +158,8 @@ public struct LatencyDistribution: Hashable, Sendable {
         return receivedShare[index - 1] + fraction * (receivedShare[index] - receivedShare[index - 1])
     }
 
-    /// The share not yet received after `time` seconds; nil beyond the horizon, unless all beacons are received by
-    /// then.
+    /// The share not yet received after `time` seconds. For a time beyond the horizon, 0 if ``isExhausted``, otherwise
+    /// nil.
     public func undiscovered(after time: Double) -> Double? {
         received(within: time).map { max(0, 1 - $0) }
     }

@@ -6,10 +6,10 @@
 /// event collide together. A scanner that received the ADV_EXT_IND of extended PDUs follows the pointer to the
 /// auxiliary packets, even after the end of its window.
 ///
-/// The model follows the phase of the scanner's cycle at which each event starts (`PhaseDistribution`), event by
-/// event. An event that falls into a window is received with a probability that depends on how many such events were
-/// lost before it (``RunsModel``), because losses come in runs.
-public struct LatencyModel: Equatable, Sendable {
+/// The model follows the phase of the scanner's cycle at which each event starts (`PhaseDistribution`), event by event.
+/// The probability that an event in a window is received depends on how many events in windows were lost right before
+/// it (``RunsModel``), because losses come in runs.
+public struct LatencyModel: Hashable, Sendable {
     /// The dependence between the losses of one advertiser's events.
     public enum Losses: Hashable, Sendable {
         /// All advertisers have the same interval, so collisions repeat (see `RunsModel`).
@@ -85,7 +85,7 @@ public struct LatencyModel: Equatable, Sendable {
         group: AdvertiserGroup, preset: ScannerPreset, copySpacingMicroseconds: Double = 1000,
         otherClearProbability: Double = 1
     ) throws(AirtimeError) {
-        // Packets on LE Coded are longer than the usual spacing.
+        // Packets on LE Coded can be longer than the usual spacing.
         let spacing = max(copySpacingMicroseconds, group.airtimeMicroseconds)
         try self.init(
             group: group, pattern: preset.pattern, copySpacingMicroseconds: spacing,
@@ -182,8 +182,8 @@ extension LatencyModel {
             extrapolatedFromSeconds: extrapolatedFrom.map { Double($0) * meanPeriodMicroseconds / 1_000_000 })
     }
 
-    /// The probability that an event within a window is received, by the number of events within windows that were lost
-    /// before.
+    /// Returns the probability that an event within a window is received. The index is the number of events within
+    /// windows that were lost before it.
     private func receptionAfterLosses(_ cycle: ScannerCycle) throws(AirtimeError) -> [PhaseDistribution.Reception] {
         let other = otherClearProbability * scannerReadyProbability
         guard losses == .inRuns, group.count > 1, cycle.share > 0 else {
@@ -205,8 +205,8 @@ extension LatencyModel {
         }
     }
 
-    /// Extrapolates the distribution: each further event receives the same share of what is not yet received: the mean
-    /// share of about the last half of the computed events.
+    /// Extrapolates the distribution: each further event receives a constant share of the part not yet received. This
+    /// share is the mean over about the last half of the computed events.
     private func extrapolate(
         _ received: inout [Double], unreceived: Double, horizonEvents: Double, wantedEvents: Double
     ) {
@@ -226,14 +226,14 @@ extension LatencyModel {
 
     /// The number of additions after which a distribution is extrapolated.
     static let workLimit = 40_000_000
-    /// The distribution counts as exhausted when the share that is not yet received is at most this share.
+    /// The distribution counts as exhausted when the share not yet received is at most this value.
     private static let exhaustedRest = 5e-7
     /// The share at which the distribution ends.
     private static let completeShare = 0.995
-    /// The number of losses in a row after which the probability of another loss no longer changes, for a scanner
+    /// The number of losses in a row after which the probability of another loss is treated as constant, for a scanner
     /// without pauses.
     private static let longestRun = 64
-    /// The number of losses in a row after which the probability of another loss no longer changes, for a scanner with
-    /// pauses.
+    /// The number of losses in a row after which the probability of another loss is treated as constant, for a scanner
+    /// with pauses.
     private static let longestRunInWindows = 8
 }

@@ -30,7 +30,7 @@ public struct PatternLatencyModel: Hashable, Sendable {
         // Packets on LE Coded are longer than the usual spacing.
         let copySpacingMicroseconds = max(copySpacingMicroseconds, airtimeMicroseconds)
         for part in pattern.parts {
-            // The constant interval of each part obeys the same limits.
+            // The interval of each part must meet the limits of a constant interval.
             _ = try LatencyModel(
                 group: AdvertiserGroup(
                     count: count, interval: part.interval.interval, airtimeMicroseconds: airtimeMicroseconds),
@@ -78,7 +78,7 @@ public struct PatternLatencyModel: Hashable, Sendable {
         let trial = trial(horizonSeconds: horizonSeconds)
         var end = max(untilSeconds, trial.endSeconds)
         var curve = curve(starts: trial.starts, horizonSeconds: end)
-        // The trial followed only a few starts, so its end may be too early.
+        // The trial followed only a few starts, so its end may be too early for the share that the curve must reach.
         while curve.unreceived > 1 - Self.completeShare, end < horizonSeconds {
             end = min(horizonSeconds, end * 1.5)
             curve = self.curve(starts: trial.starts, horizonSeconds: end)
@@ -90,8 +90,8 @@ public struct PatternLatencyModel: Hashable, Sendable {
     struct Trial {
         /// The time in s at which the distribution ends.
         let endSeconds: Double
-        /// The number of starts of the distribution: fewer if each of them is followed for long, because its share of
-        /// the curve is then spread over many windows of the scanner.
+        /// The number of starts of the distribution. A long curve needs fewer starts, because each start then passes
+        /// many windows of the scanner.
         let starts: Int
     }
 
@@ -179,7 +179,7 @@ struct FirstReceptions: Sendable {
     private static let shortestBin = 5000.0
     /// The largest number of bins.
     private static let binLimit = 1_000_000.0
-    /// The fixed work of an event, in additions. Each of its masses takes one addition more.
+    /// The fixed work of an event, in additions. Each of its masses takes one more addition.
     private static let workOfEvent = 20
     /// The smallest probability that is still followed, as a share of the probability of a start.
     private static let smallest = 1e-5
@@ -261,7 +261,7 @@ struct FirstReceptions: Sendable {
 
     /// Follows the events until the end of a part.
     ///
-    /// - Parameter least: If the remaining probability is at most this value, it counts as received at once.
+    /// - Parameter least: If the remaining probability is at most this value, it is counted as received immediately.
     private mutating func finish(_ part: Part, _ next: inout NextEvent, start: Double, phase: Double, least: Double) {
         while !next.masses.isEmpty {
             let room = part.duration - next.firstStep
@@ -290,7 +290,7 @@ struct FirstReceptions: Sendable {
         if time < curveEnd, bin < bins.count { bins[bin] += mass } else { unreceived += mass }
     }
 
-    /// Removes the probability that the event is received from `masses`, and adds it to the curve.
+    /// Moves the probability that the event is received from `masses` to the curve.
     ///
     /// - Returns: The probability that remains in `masses`.
     private mutating func receive(_ masses: inout [Double], at time: Double, phase: Double) -> Double {
@@ -365,7 +365,7 @@ struct FirstReceptions: Sendable {
             index += 1
         }
         Self.spread(&masses, over: delay)
-        // Steps that are not later than the instant are no candidates.
+        // The first event after the instant cannot be in a step up to the instant.
         let skipped = max(0, latest + 1 - (earliest + part.interval))
         let later = masses.dropFirst(skipped)
         let laterSum = later.reduce(0, +)
@@ -408,8 +408,8 @@ extension FirstReceptions {
         return nil
     }
 
-    /// The time by which a share of all visitors of a mix have found the beacon, in s; `nil` if the time lies beyond
-    /// the horizon. The curves have the same horizon.
+    /// Returns the time by which the share `share` of all visitors of a mix has found the beacon, in s; `nil` if the
+    /// time is beyond the horizon. All curves must have the same horizon.
     static func time(ofShare share: Double, in curves: [(share: Double, curve: FirstReceptions)]) -> Double? {
         guard var whole = curves.first?.curve else { return nil }
         for index in whole.bins.indices {
@@ -455,7 +455,7 @@ extension FirstReceptions {
 }
 
 extension LatencyDistribution {
-    /// A curve from 0 to the horizon. Both lists have the same length, and neither ever falls.
+    /// A curve from 0 to the horizon. Both lists have the same length and are in ascending order.
     init(seconds: [Double], receivedShare: [Double], isExhausted: Bool) {
         self.seconds = seconds
         self.receivedShare = receivedShare

@@ -28,8 +28,8 @@ public enum IntervalSchedule: Hashable, Sendable {
 /// events in a second on average.
 ///
 /// First, a coarse search varies the intervals and the duration of the fast part. Then each value is changed as long as
-/// the result improves. The slowest part is as long as the limit of events requires. The result is a good pattern, not
-/// a proven optimum.
+/// the result improves. The slowest part is just long enough to keep the mean number of events within the limit. The
+/// result is a good pattern, not a proven optimum.
 public struct PatternSearch: Sendable {
     public let scanners: ScannerMix
     /// The beacons in range that have the same schedule, including the target beacon.
@@ -77,7 +77,7 @@ public struct PatternSearch: Sendable {
         return AdvertisingInterval(rawValue: UInt32(min(max(units, self.units.lowerBound), self.units.upperBound)))
     }
 
-    /// The intervals that controllers support and that leave time for the packets of an event, in units of 0.625 ms.
+    /// The intervals that controllers support and into which all packets of an event fit, in units of 0.625 ms.
     private let units: ClosedRange<Int>
 
     /// The latency with a schedule. Events are lost independently of each other.
@@ -184,8 +184,8 @@ public struct PatternSearch: Sendable {
             let horizon = Self.searchHorizon
             let latency = try latency(of: interval, untilSeconds: 0, horizonSeconds: horizon, workLimit: workLimit)
             let cost = cost(of: latency)
-            // If the value lies beyond the search horizon, the cost is above the horizon, and lower for a larger share
-            // that is found within the horizon.
+            // If the value is beyond the search horizon, the cost is above the horizon. A larger share found within the
+            // horizon gives a lower cost.
             return cost.isFinite ? cost : horizon * (2 - (latency.whole.received(within: horizon) ?? 0))
         }
     }
@@ -194,9 +194,10 @@ public struct PatternSearch: Sendable {
 
     // MARK: Patterns
 
-    /// The best patterns of two and of three intervals; each is `nil` if no such pattern keeps the limit of events.
+    /// The best patterns of two and of three intervals; each is `nil` if every such pattern has more events than
+    /// allowed.
     ///
-    /// - Parameter seconds: The goal's value with the best constant interval. It decides how long the trials of
+    /// - Parameter seconds: The goal's value with the best constant interval. It determines how long the trials of
     ///   patterns are followed.
     public func bestAdvertisingPatterns(
         constantCost seconds: Double
@@ -209,8 +210,8 @@ public struct PatternSearch: Sendable {
         return (two.pattern, three?.pattern)
     }
 
-    /// The fast parts of a pattern and the interval of its slowest part. The slowest part is as long as the limit of
-    /// events requires.
+    /// The fast parts of a pattern and the interval of its slowest part. The slowest part is just long enough to keep
+    /// the mean number of events within the limit.
     private struct PatternTrial {
         /// Intervals in units of 0.625 ms, and durations in ms.
         var fast: [(units: Int, milliseconds: Int)]
@@ -269,8 +270,8 @@ public struct PatternSearch: Sendable {
             }
         }
 
-        /// Returns the trial with a slow part that is just long enough to keep the limit of events; `nil` if the limit
-        /// cannot be kept, or a part would be too short.
+        /// Returns the trial with a slow part that is just long enough to keep the number of events within the limit;
+        /// `nil` if no duration does, or if a part would be too short.
         private func completed(_ trial: PatternTrial) -> PatternTrial? {
             let rate = search.eventsPerSecond / 1000
             let slowMicroseconds = trial.slowUnits * 625
@@ -334,13 +335,15 @@ public struct PatternSearch: Sendable {
                     }
                 }
             }
-            // Trials with the same slow interval are refined to nearly the same pattern: the best of them is enough.
+            // Trials with the same slow interval are refined to nearly the same pattern, so only the best of them is
+            // kept.
             var slowIntervals: Set<Int> = []
             return candidates.sorted { $0.cost < $1.cost }.filter { slowIntervals.insert($0.trial.slowUnits).inserted }
                 .prefix(Self.seedCount).map(\.trial)
         }
 
-        /// Returns the best of some trials, compared with more starts than in the search and with the shortest steps.
+        /// Returns the best of the given trials. The comparison uses more starts than the search, and the shortest
+        /// steps.
         mutating func best(of trials: [PatternTrial]) -> PatternTrial? {
             var best: (trial: PatternTrial, cost: Double)?
             var starts: Int?

@@ -1,22 +1,25 @@
-/// The phase in the scanner's cycle at which a beacon's next advertising event starts, if no event was received yet.
+/// The phase in the scanner's cycle at which a beacon's next advertising event starts, given that no event was received
+/// yet.
 ///
-/// An event is covered if the scanner receives one of its copies unless something destroys it (``ScannerCycle``). The
-/// cycle has equal cells. For each cell and each number of covered events that were lost so far, the distribution holds
-/// the probability that the next event starts in the cell. ``receive()`` removes the events that are received;
-/// ``advance()`` moves the remaining probabilities by T and spreads them over advDelay.
+/// An event is covered if one of its copies is inside a scan window on its channel, so that only a collision or a
+/// disturbance can prevent reception (``ScannerCycle``). The cycle has equal cells. For each cell and each number of
+/// covered events that were lost so far, the distribution stores the probability that the next event starts in the
+/// cell. ``receive()`` removes the events that are received; ``advance()`` moves the remaining probabilities by T and
+/// spreads them over advDelay.
 struct PhaseDistribution: Sendable {
     /// The probability that the scanner receives an event that falls into one of its windows.
     struct Reception: Hashable, Sendable {
-        /// The probability if the event right before was covered, and lost.
+        /// The probability if the previous event was covered and lost.
         let rightAfterLoss: Double
-        /// The probability if the event right before was not covered.
+        /// The probability if the previous event was not covered.
         let afterUncovered: Double
     }
 
-    /// By the number of lost events, and by cell: the probabilities of the beacons whose last event was not covered; of
-    /// all beacons if ``distinguishesRightAfterLoss`` is false. Empty for a number of losses that no beacon has yet.
+    /// By the number of lost events, and by cell: the probabilities of beacons whose previous event was not covered, or
+    /// of all beacons if ``distinguishesRightAfterLoss`` is false. The inner list is empty for numbers of losses that
+    /// have not occurred yet.
     private var masses: [[Double]]
-    /// By the number of lost events, and by cell: the probabilities of the beacons whose last event was covered, and
+    /// By the number of lost events, and by cell: the probabilities of beacons whose previous event was covered and
     /// lost.
     private var massesRightAfterLoss: [[Double]]
     /// The covered share of each cell.
@@ -24,11 +27,11 @@ struct PhaseDistribution: Sendable {
     /// The cells of which any part is covered.
     private let coveredCells: [Int]
     /// The probability that a covered event is received, by the number of covered events that were lost before. The
-    /// last value holds for all larger numbers.
+    /// last value is used for all larger numbers.
     private let reception: [Reception]
-    /// True if ``reception`` depends on the event right before.
+    /// True if ``reception`` depends on whether the previous event was covered.
     private let distinguishesRightAfterLoss: Bool
-    /// `weights[k]`: the share of a cell's events that the next event moves by `shift + k` cells.
+    /// `weights[k]`: the share of a cell's probability that moves by `shift + k` cells from one event to the next.
     private let weights: [Double]
     private let shift: Int
 
@@ -37,7 +40,7 @@ struct PhaseDistribution: Sendable {
     /// The width of the widest cell in µs. Cells may be twice as wide if each window contains two or more events,
     /// because the phase hardly matters then.
     private static let widestCell = 2500.0
-    /// The smallest number of cells in a window, unless the window is too short for so many cells.
+    /// The smallest number of cells in a window. A window that is too short for so many cells has fewer.
     private static let cellsPerWindow = 24.0
     /// If at least this share of the scanner's cycle is covered, the phase does not matter, and one cell is enough.
     private static let evenShare = 0.999
@@ -59,7 +62,7 @@ struct PhaseDistribution: Sendable {
         let shares = cycle.shares(ofCells: count)
         coveredShares = shares
         coveredCells = shares.indices.filter { shares[$0] > 0 }
-        // A scanner without pauses covers every event, so the event right before was always covered.
+        // A scanner without pauses covers every event, so the previous event was always covered.
         self.reception =
             count > 1
             ? reception
@@ -80,14 +83,14 @@ struct PhaseDistribution: Sendable {
     /// The number of additions that one event takes.
     var work: Int { masses.reduce(0) { $0 + $1.count } + massesRightAfterLoss.reduce(0) { $0 + $1.count } }
 
-    /// Removes the share of the next event that is received, and returns it.
+    /// Removes the probability that the next event is received, and returns it.
     mutating func receive() -> Double {
-        // The numbers of losses descend, so that a loss is not counted twice.
+        // The loop goes from many losses to few, so that a loss is not counted twice.
         masses.indices.reversed().reduce(0) { $0 + (masses[$1].isEmpty ? 0 : receive($1)) }
     }
 
-    /// Removes and returns the share of the beacons with `losses` losses whose next event is received. Beacons whose
-    /// event is covered but not received get one loss more.
+    /// Removes and returns the probability that a beacon has `losses` losses and its next event is received. The
+    /// probability of a covered event that is not received moves to one more loss.
     private mutating func receive(_ losses: Int) -> Double {
         // The lists are taken out of the arrays, so that they are changed in place and not copied.
         var allMasses = masses[losses]
@@ -128,7 +131,7 @@ struct PhaseDistribution: Sendable {
         return received
     }
 
-    /// Moves all beacons on to their next event.
+    /// Advances all beacons to their next event.
     mutating func advance() {
         guard !isEven else { return }
         for losses in masses.indices where !masses[losses].isEmpty { masses[losses] = moved(masses[losses]) }
@@ -138,7 +141,8 @@ struct PhaseDistribution: Sendable {
     }
 
     private func moved(_ masses: [Double]) -> [Double] {
-        // The cells in the order in which they reach cell 0 and those after it, so that no index has to wrap around.
+        // The cells are copied into the order in which they reach cell 0, 1, 2 and so on, so that no index has to wrap
+        // around.
         let count = masses.count
         let lastWeight = weights.count - 1
         let first = (shift + lastWeight) % count
@@ -164,10 +168,10 @@ struct PhaseDistribution: Sendable {
         return result
     }
 
-    /// Returns how the events of one cell are spread over later cells after a time that is uniform over `from...from +
+    /// Returns how the probability of one cell is spread over later cells. The movement is uniform over `from...from +
     /// width`, in cells.
     private static func weights(from: Double, width: Double) -> (shift: Int, weights: [Double]) {
-        // The integral of the share of a cell that lies below x.
+        // The integral over x of the share of a cell that is below x.
         func integral(_ x: Double) -> Double { x <= 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5 }
         let shift = Int(from)
         let start = from - Double(shift)

@@ -1,15 +1,15 @@
-/// A resonance of an advertising interval with a scanner: k mean periods are nearly m scan intervals, so the events hit
-/// the scanner's windows at nearly the same phase each time, or miss them.
+/// A resonance of an advertising interval with a scanner: k mean periods are nearly m scan intervals, so the events
+/// fall at nearly the same phases of the scan interval again and again, inside its window or outside it.
 ///
 /// After k events the phase has moved by the drift k·E - m·I, and at random by the delays, with a standard deviation of
 /// J·√(k/12). The phases of the k events are I/k apart. It takes many rounds of k events until the phases have swept
 /// the gap between two neighboring phases. If this sweep is long, it is about the 95th percentile of the latency.
 public struct Resonance: Hashable, Sendable {
-    /// k.
+    /// k, the number of events in a round.
     public let events: Int
-    /// m.
+    /// m, the number of scan intervals in a round.
     public let scanIntervals: Int
-    /// k·E - m·I in µs.
+    /// The drift k·E - m·I in µs.
     public let driftMicroseconds: Double
     /// The time to sweep the gap, in s.
     public let sweepSeconds: Double
@@ -22,11 +22,11 @@ public struct Resonance: Hashable, Sendable {
     /// The longest sweep in s: about a year.
     private static let slowestSweep = 3e7
 
-    /// The slowest resonance of an advertising interval in µs with a scanner, for packets of that airtime in µs. Nil
+    /// The slowest resonance of an advertising interval in µs with a scanner, for packets of this airtime in µs. Nil
     /// for a scanner without pauses, and if each window contains an event.
     ///
-    /// Throws for an interval outside 20 ms...10.24 s, an airtime that is no positive number, and scan intervals above
-    /// 40.96 s.
+    /// Throws for an interval outside 20 ms...10.24 s, an airtime that is not a positive number, and scan intervals
+    /// above 40.96 s.
     public static func slowest(
         intervalMicroseconds: Double, pattern: ScanPattern, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> Resonance? {
@@ -42,7 +42,7 @@ public struct Resonance: Hashable, Sendable {
         public let worst: Resonance
     }
 
-    /// All ranges of intervals within `range`, in µs, whose slowness is at least `avoidedSlowness`.
+    /// All ranges of intervals with a slowness of at least `avoidedSlowness`, within `range` (in µs).
     ///
     /// Checks every multiple of 0.625 ms. Throws the errors of `slowest`, for both ends of the range.
     public static func bands(
@@ -93,8 +93,8 @@ public struct Resonance: Hashable, Sendable {
             scanInterval = Double(pattern.intervalMicroseconds)
             let pauses = pattern.windowMicroseconds < pattern.intervalMicroseconds
             window = pauses ? Double(pattern.windowMicroseconds) - airtime : scanInterval
-            // With more than I/W events in a round, the phases are less than a window apart, and no gap is left. With
-            // more than 64 events, the random delays add up to more than a short window.
+            // With more than I/W events in a round, neighboring phases are less than a window apart, so no window is
+            // missed. With more than 64 events, the random delays add up to more than a short window.
             maximumEvents = window > 0 ? Int(min(64, scanInterval / window)) : 0
         }
 

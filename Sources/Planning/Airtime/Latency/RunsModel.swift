@@ -15,14 +15,14 @@ internal import BluetoothTypes
 public struct RunsModel: Sendable {
     /// The fleet, including the advertiser in question.
     public let group: AdvertiserGroup
-    /// Q_0, Q_1, … as far as they are large enough to be computed.
+    /// Q_0, Q_1, … up to the last value that is large enough to be computed.
     private let runs: [Double]
     /// By the number k of losses in a row: 1 - Q_{k+1}/Q_k, computed from the samples whose next observed event follows
-    /// right after the last lost event. Nil unless there are samples of both kinds.
+    /// right after the last lost event. Nil if such samples, or those of ``laterClear``, are missing.
     private var nextClear: [Double?] = []
     /// By the number k of losses in a row: 1 - Q_{k+1}/Q_k, computed from the samples in which events that the scanner
-    /// did not observe lie between the last lost event and the next observed event. Nil unless there are samples of
-    /// both kinds.
+    /// did not observe are between the last lost event and the next observed event. Nil if such samples, or those of
+    /// ``nextClear``, are missing.
     private var laterClear: [Double?] = []
 
     /// The number of losses in a row that are computed exactly.
@@ -36,9 +36,10 @@ public struct RunsModel: Sendable {
     /// The longest run that is extrapolated. For longer runs, the probability of one more loss stays constant.
     private static let longestExtrapolated = 64
 
-    /// `otherClearProbability`: the probability that nothing outside the fleet, such as another device or a busy
-    /// scanner, destroys a packet; independent from packet to packet. Throws for an empty fleet, an airtime above 5 ms
-    /// (half of advDelay), an interval that is not longer than two packets, and a probability outside 0...1.
+    /// `otherClearProbability` is the probability that nothing outside the fleet, such as another device or a busy
+    /// scanner, prevents the reception of a packet. It is independent from packet to packet. Throws for an empty fleet,
+    /// an airtime above 5 ms (half of advDelay), an interval that is not longer than two packets, and a probability
+    /// outside 0...1.
     public init(group: AdvertiserGroup, otherClearProbability: Double = 1) throws(AirtimeError) {
         try self.init(
             group: group, otherClearProbability: otherClearProbability,
@@ -136,8 +137,8 @@ public struct RunsModel: Sendable {
         let lastClear = clear[length - 1]
         let middle = length / 2
         let slope = max(0, clear[middle] - lastClear) / naturalLogarithm(Double(length - 1) / Double(middle))
-        // The difference of two delays has a standard deviation of J/√6. A pair has moved apart after the square of
-        // this number of events.
+        // The square root of the number of events after which a pair has moved apart by half a period. The difference
+        // of two delays has a standard deviation of J/√6.
         let separatingRoot = meanPeriod / 2 / (AdvertisingDelay.maximumMicroseconds / 6.0.squareRoot())
         var runs = exact
         for run in length..<longestExtrapolated {
@@ -156,7 +157,7 @@ public struct RunsModel: Sendable {
         group.count > 1 ? 1 - clearAfterLosses(1) : nil
     }
 
-    /// Q_K: the probability that `length` packets in a row are lost. One for a length of zero or less.
+    /// Q_K: the probability that K = `length` packets in a row are lost; 1 for a length of zero or less.
     public func lossRunProbability(length: Int) -> Double {
         guard length > 0 else { return 1 }
         guard length >= runs.count else { return runs[length] }
@@ -189,13 +190,13 @@ struct ObservedEvents: Sendable {
     /// The sum of all delays before each event of ``eventIndices``, in µs.
     private(set) var delays: [Double] = []
 
-    /// If the scanner does not observe any of this many events in a row, the next event is treated as independent of
-    /// the earlier events.
+    /// After this number of events in a row that the scanner does not observe, the next event is treated as independent
+    /// of the earlier events.
     private static let longestSearch = 2000
     /// The number of events that is skipped before an independent event.
     private static let independentLag = 100_000_000
 
-    /// Returns the first events for a scanner that never pauses, and so observes every event.
+    /// Returns the first events for a scanner that never pauses and therefore observes every event.
     static func consecutive(_ length: Int, samples: Int) -> [ObservedEvents] {
         var random = MinimalGenerator()
         return (0..<samples).map { sample in
@@ -276,12 +277,12 @@ private struct Recollision {
     /// Returns, for each set of events (bit k is event k), the ratio of the probability that one interferer hits at
     /// least one event of the set to ``hitProbability``.
     ///
-    /// Each event is hit with the probability ``hitProbability``, and counts if the interferer hits no earlier event of
-    /// the set.
+    /// Each event is hit with the probability ``hitProbability``. A hit is counted only if the interferer hits no
+    /// earlier event of the set.
     func hitRatios(_ sample: ObservedEvents) -> [Double] {
         let length = sample.eventIndices.count
         var ratios = Array(repeating: 0.0, count: 1 << length)
-        // For a set and its last event: the probability that no earlier event of the set is hit if the last one is.
+        // For each set: the probability that no earlier event of the set is hit, given that its last event is hit.
         var clear = Array(repeating: 1.0, count: 1 << length)
         for event in 0..<length {
             let last = 1 << event
@@ -316,7 +317,8 @@ private struct Recollision {
             return max(0, sum * maximumDelay / window)
         }
         let deviation = (Double(lag) * maximumDelay * maximumDelay / 12 + meanSquare).squareRoot()
-        // If the delays spread over more than half a period, any event of the interferer may hit.
+        // If the delays scatter over more than half a period, every later event of the interferer is equally likely to
+        // hit.
         guard deviation < meanPeriod / 2 else { return hitProbability }
         // A normal distribution, corrected to the fourth moment of a sum of uniform numbers, and repeated with the
         // interferer's period.

@@ -1,5 +1,5 @@
-/// The phases of a scanner's cycle at which a beacon must start an advertising event for the scanner to receive one of
-/// its three copies, if nothing else is lost.
+/// The phases of a scanner's cycle at which an advertising event must start so that one of its three copies is wholly
+/// inside a scan window on its channel.
 ///
 /// The cycle is one scan interval on each channel. Times are in µs from the start of the first window.
 struct ScannerCycle: Sendable {
@@ -9,9 +9,8 @@ struct ScannerCycle: Sendable {
     /// The share of all phases that are covered, 0...1.
     let share: Double
 
-    /// The event starts with the copy on the first channel; copy number `c` follows `c` copy spacings later and must
-    /// lie wholly inside the window on its channel. `gap` is the part of each window that the scanner loses at its
-    /// start.
+    /// The event starts with the copy on the first channel. Copy number `c` starts `c` copy spacings later, and must be
+    /// wholly inside the window on its channel. `gap` is the part of each window that the scanner loses at its start.
     init(pattern: ScanPattern, airtime: Double, copySpacing: Double, gap: Double) {
         let interval = Double(pattern.intervalMicroseconds)
         let channels = pattern.channelCount
@@ -27,7 +26,7 @@ struct ScannerCycle: Sendable {
             let position = (Double(channel) * (interval - copySpacing) + gap).truncatingRemainder(dividingBy: length)
             let start = position < 0 ? position + length : position
             parts.append(start..<min(start + width, length))
-            // The part that reaches into the next cycle.
+            // The part beyond the end of the cycle continues at the beginning of the cycle.
             if start + width > length { parts.append(0..<start + width - length) }
         }
         var joined: [Range<Double>] = []
@@ -42,7 +41,7 @@ struct ScannerCycle: Sendable {
         share = joined.reduce(0) { $0 + $1.upperBound - $1.lowerBound } / length
     }
 
-    /// Returns true if an event that starts at this time is covered; the time may lie in any later cycle.
+    /// Returns true if an event that starts at this time is covered; the time may be in any later cycle.
     func covers(_ time: Double) -> Bool {
         let phase = time - (time / length).rounded(.down) * length
         return covered.contains { $0.contains(phase) }

@@ -2,7 +2,7 @@ internal import BluetoothTypes
 
 /// Scanners with their shares: the phones of the visitors of a site.
 ///
-/// A visitor has one scanner, drawn by its share, and keeps it.
+/// Each visitor has one scanner, drawn at random by the shares, and keeps it.
 public struct ScannerMix: Hashable, Sendable {
     /// A scanner and the share of the visitors that have it.
     public struct Part: Hashable, Sendable {
@@ -24,7 +24,7 @@ public struct ScannerMix: Hashable, Sendable {
 
     /// Creates a mix of scanners with weights on any scale. The shares are proportional to the weights.
     ///
-    /// Throws for no scanners, more than 32, a name that occurs twice, a weight that is infinite or not above 0, and a
+    /// Throws for no scanner or more than 32, a name that occurs twice, a weight that is infinite or not above 0, and a
     /// weight below a billionth of the sum.
     public init(_ weighted: [(scanner: ScannerPreset, weight: Double)]) throws(AirtimeError) {
         guard !weighted.isEmpty else { throw .mix("a mix has at least one scanner") }
@@ -87,8 +87,8 @@ public struct MixLatency: Equatable, Sendable {
 
     /// The latency with each scanner, in the order of the mix.
     public let parts: [Part]
-    /// The distribution F(t) = Σ share·F_part(t). Its percentiles are those of all visitors together, not means of the
-    /// percentiles with each scanner.
+    /// The distribution F(t) = Σ share·F_part(t). Its percentiles apply to all visitors together. They are not means of
+    /// the scanners' percentiles.
     public let whole: LatencyDistribution
 
     /// Computes the latency with each scanner. The end of the curves is chosen as in

@@ -1,6 +1,7 @@
 internal import BluetoothTypes
 
-/// A scanner with its scan window and interval: one of the well-known scanners in ``all``, or one of the user's own.
+/// A scanner with its scan window and interval: a well-known scanner from ``all``, or a scanner that the user
+/// describes.
 public struct ScannerPreset: Hashable, Sendable {
     /// The name on the command line.
     public var name: String
@@ -25,7 +26,7 @@ public struct ScannerPreset: Hashable, Sendable {
     }
 
     /// Creates a scanner with a window and an interval in µs, even if no controller supports them. The name consists of
-    /// both, such as `30/60 ms`.
+    /// both times, such as `30/60 ms`.
     ///
     /// Throws for an empty window, and for a window longer than the interval.
     public init(windowMicroseconds window: Int, intervalMicroseconds interval: Int) throws(AirtimeError) {
@@ -44,7 +45,7 @@ public struct ScannerPreset: Hashable, Sendable {
     public static let continuous = ScannerPreset(
         name: "continuous", pattern: .continuous, source: "The ideal receiver: one channel, without a pause.")
 
-    /// All presets, the popular ones first.
+    /// All presets, starting with the popular presets.
     public static let all: [ScannerPreset] = [
         scanner("android-low-power", 512, 5120, olderAndroid("SCAN_MODE_LOW_POWER")),
         scanner("android-balanced", 1024, 4096, olderAndroid("SCAN_MODE_BALANCED")),
@@ -122,7 +123,7 @@ public struct ScanPattern: Hashable, Sendable {
         self.channelCount = channelCount
     }
 
-    /// One channel without a pause. The scan interval has no meaning then.
+    /// One channel without a pause. The scan interval of this pattern has no meaning.
     public static let continuous = ScanPattern()
 
     private init() {

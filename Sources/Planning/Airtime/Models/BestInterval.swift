@@ -1,19 +1,20 @@
 public import BluetoothTypes
 
-/// The best mean periods for N equal beacons: for throughput in closed form, and for latency.
+/// The best mean periods for N equal beacons: the period with the highest throughput (in closed form), and the period
+/// with the lowest latency.
 ///
 /// Symbols: N the beacons within range of one receiver, tau a packet's airtime in µs, E = T + J/2 the mean period in
 /// µs. Assumptions as in ``CollisionModel``; the receiver listens all the time.
 public struct BestInterval: Hashable, Sendable {
     /// N, at least 1.
     public let beacons: Int
-    /// tau in µs.
+    /// tau, the airtime of a packet in µs.
     public let airtimeMicroseconds: Double
     /// Other devices' packets. They do not change the best period for throughput; they move the best period for latency
     /// towards the best period for throughput.
     public let background: BackgroundLoad
 
-    /// Throws for fewer than one beacon and an airtime that is no positive number.
+    /// Throws for fewer than one beacon, and for an airtime that is not a positive number.
     public init(
         beacons: Int, airtimeMicroseconds: Double, background: BackgroundLoad = .none
     ) throws(AirtimeError) {
@@ -24,18 +25,18 @@ public struct BestInterval: Hashable, Sendable {
         self.background = background
     }
 
-    /// E* = 2·tau·N in µs, the mean period with the most collision-free packets a second (exact). A packet is then
-    /// clear with probability (1 - 1/N)^(N-1), close to 1/e.
+    /// E* = 2·tau·N in µs, the mean period with the most collision-free packets a second (exact). At this period, a
+    /// packet is clear with probability (1 - 1/N)^(N-1), close to 1/e.
     public var throughputMeanPeriodMicroseconds: Double { 2 * airtimeMicroseconds * Double(beacons) }
 
     /// The mean period in µs that minimises a high percentile (p99) of the time to receive one beacon, or the time to
-    /// receive all beacons. Without background it is 2·tau/(1 - 2^(-1/(N-1))), about 2·tau·N/ln 2; a packet is then
-    /// clear with probability 1/2.
+    /// receive all beacons. Without background it is 2·tau/(1 - 2^(-1/(N-1))), about 2·tau·N/ln 2; at this period, a
+    /// packet is clear with probability 1/2.
     ///
-    /// The optimum is flat: a period that is about a fifth longer is almost as good and saves energy. For a percentile
-    /// as low as p90 the best period is a tenth longer, which gains 2 %. If the background leaves a share b of the
-    /// packets clear, the best share x of packets without a collision in the fleet is the x at which ln x · ln(1 - b·x)
-    /// is largest: 1/2 for b = 1, close to 1/e for small b.
+    /// The optimum is flat: a period that is about a fifth longer is almost as good and saves energy. For p90 the best
+    /// period is a tenth longer, which shortens the time by 2 %. If the background leaves a share b of the packets
+    /// clear, the best share x of packets without a collision in the fleet is the x at which ln x · ln(1 - b·x) is
+    /// largest: 1/2 for b = 1, close to 1/e for small b.
     public var latencyMeanPeriodMicroseconds: Double {
         meanPeriod(fleetShare: latencyShare)
     }
@@ -65,7 +66,7 @@ public struct BestInterval: Hashable, Sendable {
     }
 }
 
-/// The advertising interval that a controller supports for a wanted mean period.
+/// The advertising interval that a controller supports and that comes closest to a wanted mean period.
 public struct IntervalSetting: Hashable, Sendable {
     /// The end of the controller's range beyond which the wanted interval lies.
     public enum Limit: Hashable, Sendable {

@@ -1,17 +1,16 @@
-/// Collisions at a receiver that keeps the stronger of two packets: two kinds of ideal receivers, between which a real
-/// receiver lies.
+/// Collisions at a receiver that keeps the stronger of two packets. The model computes two kinds of ideal receivers; a
+/// real receiver is between them.
 ///
 /// Symbols: θ the signal-to-interference ratio, in dB, from which the wanted packet survives an overlap; σ the
-/// log-normal shadowing of every link; D_j the mean level of the wanted beacon over that of interferer j, in dB
-/// (10·n·log10(d_j/d_0) plus the difference of radio powers); z the wanted link's own shadowing in σ. z is the same for
-/// all interferers, so P(SIR_j < θ | z) = Φ((θ - D_j - σ·z)/σ) is multiplied over the interferers first and averaged
-/// over z ~ N(0,1) last. Averaging each factor before multiplying would give too low a value: 0.375 instead of 0.428
-/// with 249 interferers at ten times the distance (n = 2.03, T = 100 ms, θ = 21 dB, σ = 4 dB).
+/// log-normal shadowing of every link; D_j the mean level of the wanted beacon minus the mean level of interferer j, in
+/// dB (10·n·log10(d_j/d_0) plus the difference of radio powers); z the wanted link's own shadowing in σ. z is the same
+/// for all interferers, so P(SIR_j < θ | z) = Φ((θ - D_j - σ·z)/σ) is multiplied over the interferers first and
+/// averaged over z ~ N(0,1) last. Averaging each factor before the multiplication would give a value that is too low:
+/// 0.375 instead of 0.428 with 249 interferers at ten times the distance (n = 2.03, T = 100 ms, θ = 21 dB, σ = 4 dB).
 ///
 /// Assumptions: as in ``CollisionModel``; interferers act one at a time. The sum of several weak interferers is not
-/// modelled, so both values are upper bounds for a receiver that is disturbed by the sum of all powers;
-/// ``AirSimulation`` can add the powers and shows the difference. Other devices of the background count as stronger
-/// than every beacon.
+/// modelled, so both values are upper bounds for a receiver that is disturbed by the sum of all powers.
+/// ``AirSimulation`` can add the powers. Packets of other devices (the background) always destroy the wanted packet.
 ///
 /// By the specification, θ is at most 21 dB (co-channel C/I, Core Specification 5.4, Vol 6 Part A 4.2); common silicon
 /// on LE 1M needs 6...14 dB.
@@ -31,18 +30,20 @@ public struct CaptureModel: Hashable, Sendable {
         }
     }
 
-    /// The probability that the target packet survives, for two ideal receivers that bound a real receiver.
+    /// The probability that the target packet survives, for two ideal receivers. The value of a real receiver is
+    /// between these two values.
     public struct Band: Hashable, Sendable {
-        /// A receiver that stays with the first packet, even if a stronger one follows. A real receiver, which stays
-        /// with a packet only while it decodes it, has a slightly higher value.
+        /// The value of a receiver that stays with the first packet, even if a stronger packet follows. A real receiver
+        /// stays with a packet only while it decodes it, so its value is slightly higher.
         public let stayingWithFirst: Double
-        /// A receiver that changes to a stronger packet at any time.
+        /// The value of a receiver that changes to a stronger packet at any time.
         public let fullCapture: Double
         /// The value of ``CollisionModel``, without capture.
         public let withoutCapture: Double
     }
 
-    /// tau_0 of the target packet in µs; with extended PDUs that of the packet on one primary channel.
+    /// tau_0, the airtime of the target packet in µs; with extended PDUs, the airtime of the packet on one primary
+    /// channel.
     public let airtimeMicroseconds: Double
     /// The auxiliary packets of the target beacon; nil for legacy PDUs.
     public let extended: ExtendedTraffic?
@@ -51,13 +52,13 @@ public struct CaptureModel: Hashable, Sendable {
     public let thresholdDecibels: Double
     /// σ in dB.
     public let shadowingDecibels: Double
-    /// The target beacon's mean level above the receiver's sensitivity, in dB; infinite if the receiver receives every
-    /// interferer.
+    /// The target beacon's mean level above the receiver's sensitivity, in dB; infinite to treat every interferer as
+    /// strong enough to be received.
     public let marginDecibels: Double
     public let background: BackgroundLoad
 
-    /// Refuses an airtime that is no positive number, θ outside 0...40 dB, σ outside 0...20 dB, a margin that is NaN,
-    /// and interferers that send so often that one of them could hit a packet twice.
+    /// Throws for an airtime that is not a positive number, θ outside 0...40 dB, σ outside 0...20 dB, a margin that is
+    /// NaN, and interferers that send so often that one of them could hit a packet twice.
     public init(
         airtimeMicroseconds: Double, extended: ExtendedTraffic? = nil, interferers: [Interferers],
         thresholdDecibels: Double = 12, shadowingDecibels: Double = 0, marginDecibels: Double = .infinity,
@@ -110,8 +111,8 @@ public struct CaptureModel: Hashable, Sendable {
                 let count = Double(group.count)
                 fullLog += count * log1p(-overlapProbability * destroyingProbability)
                 // An earlier packet on the primary channel blocks the receiver if it is above the sensitivity, and
-                // destroys the target packet if it is above the threshold. A level above the higher limit is above both
-                // limits, so the probability of either is the larger of the two probabilities. An auxiliary packet
+                // destroys the target packet if it is above the threshold. To do either, its level only has to be above
+                // the lower of these two limits, so the larger of the two probabilities applies. An auxiliary packet
                 // cannot be blocked: the receiver only begins to listen when the packet is due.
                 stayingLog +=
                     count

@@ -15,15 +15,14 @@ public struct ChannelLoads: Hashable, Sendable {
         self.secondary = secondary
     }
 
-    /// The same share on all channels.
+    /// Creates loads with the same share on all channels.
     ///
     /// Throws for a share outside 0..<1.
     public init(_ share: Double) throws(AirtimeError) {
         try self.init(primary: [share, share, share], secondary: share)
     }
 
-    /// Creates loads from the shares of the channels 37, 38 and 39, and one share that holds for each secondary
-    /// channel.
+    /// Creates loads from the shares of the channels 37, 38 and 39, and one share for all secondary channels.
     ///
     /// Throws for a share outside 0..<1, and if `primary` does not have three shares.
     public init(primary: [Double], secondary: Double) throws(AirtimeError) {
@@ -39,12 +38,13 @@ public struct ChannelLoads: Hashable, Sendable {
             checked: primary, [Double](repeating: secondary, count: ExtendedEvent.secondaryChannels))
     }
 
-    /// Wi-Fi networks on these channels of the 2.4 GHz band, each of which is busy for `share` of the time.
+    /// Creates the loads from Wi-Fi networks on these channels of the 2.4 GHz band. Each network sends for `share` of
+    /// the time.
     ///
     /// A network of 20 MHz disturbs the Bluetooth channels in its occupied band of 16.6 MHz (IEEE 802.11, OFDM: 52
-    /// subcarriers of 312.5 kHz). Outside this band, the spectral mask falls by 20 dB within 2 MHz; those channels
-    /// count as free here. So the usual networks 1, 6 and 11 (2412, 2437 and 2462 MHz) leave the channels 37, 38 and 39
-    /// (2402, 2426 and 2480 MHz) free; a network 3, 4 or 5 disturbs 38, and a network 13 disturbs 39.
+    /// subcarriers of 312.5 kHz). Outside this band, the spectral mask falls by 20 dB within 2 MHz, so Bluetooth
+    /// channels there count as free. So the usual networks 1, 6 and 11 (2412, 2437 and 2462 MHz) leave the channels 37,
+    /// 38 and 39 (2402, 2426 and 2480 MHz) free; a network 3, 4 or 5 disturbs 38, and a network 13 disturbs 39.
     ///
     /// Throws for channels outside 1...13, and for a share outside 0..<1.
     public init(wifi channels: [Int], share: Double) throws(AirtimeError) {
@@ -79,7 +79,7 @@ public struct ChannelLoads: Hashable, Sendable {
 }
 
 extension ChannelLoads {
-    /// Reads a text: Wi-Fi networks as `wifi-1-6-11` or `wifi-1-6-11:0.3`, or a share for each channel as
+    /// Parses a text: Wi-Fi networks as `wifi-1-6-11` or `wifi-1-6-11:0.3`, or a share for each channel as
     /// `37:0,38:0.1,39:0.05,data:0.2`.
     ///
     /// - Parameter share: A function that reads a share, and throws if the text is no share.

@@ -7,9 +7,9 @@ public import BluetoothTypes
 ///
 /// Assumptions: the advertisers' phases are independent and stationary (they were not started together). Packets that
 /// touch end to end do not collide. Packets that overlap are both lost (see ``CaptureModel`` for a receiver that keeps
-/// the stronger one). Every event uses the channel. T_j ≥ tau_i + tau_j, so that one advertiser hits a packet at most
-/// once. Then the formula is exact: an advertiser's events have the density 1/E_j, and at most one of them falls into a
-/// window shorter than T_j.
+/// the stronger one). Every event uses the channel. T_j ≥ tau_i + tau_j, so one advertiser hits a packet at most once.
+/// With these assumptions the formula is exact: an advertiser's events have the density 1/E_j, and at most one of them
+/// falls into a window shorter than T_j.
 ///
 /// Products are computed as sums of log1p, so small probabilities keep their digits, and the logarithm remains exact if
 /// the probability is too small for Double.
@@ -42,7 +42,7 @@ public struct CollisionModel: Hashable, Sendable {
         self.background = background
     }
 
-    /// N equal beacons, including the target beacon, with T, and tau in µs.
+    /// Creates the model of N = `beacons` equal beacons, including the target beacon.
     public init(
         beacons: Int, interval: AdvertisingInterval, airtimeMicroseconds: Double, background: BackgroundLoad = .none
     ) throws(AirtimeError) {
@@ -51,7 +51,7 @@ public struct CollisionModel: Hashable, Sendable {
             airtimeMicroseconds: airtimeMicroseconds, background: background)
     }
 
-    /// Equal beacons with an interval in µs that controllers need not support.
+    /// Creates the model of equal beacons with any interval in µs, even if no controller supports it.
     package init(
         beacons: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double, background: BackgroundLoad = .none
     ) throws(AirtimeError) {
@@ -60,7 +60,7 @@ public struct CollisionModel: Hashable, Sendable {
         try self.init(groups: [group], background: background)
     }
 
-    /// N over all groups.
+    /// N, the number of beacons in all groups.
     public var beaconCount: Int { groups.reduce(0) { $0 + $1.count } }
 
     /// Σ tau/E of the fleet: the share of time on one channel that its packets, laid end to end, would fill. The value
@@ -74,10 +74,10 @@ public struct CollisionModel: Hashable, Sendable {
 }
 
 extension CollisionModel {
-    /// ln p of a packet of each group, in the order of ``groups``. The computing time is proportional to the number of
+    /// ln p for a packet of each group, in the order of ``groups``. The computing time is proportional to the number of
     /// groups times the number of different airtimes.
     ///
-    /// For a group without beacons, the value is that of one additional beacon.
+    /// For a group without beacons, the value applies to one additional beacon.
     public var logCollisionFreeProbabilities: [Double] {
         let isAlone = beaconCount == 1
         var products: [Double: Double] = [:]
@@ -141,11 +141,11 @@ extension CollisionModel {
 /// channels at once.
 ///
 /// Symbols: o_j(c) the offset of beacon j's copy on channel c from the start of its event. Beacon B destroys copy c of
-/// beacon A if B's event starts, after A's, within (o_A(c) - o_B(c) - tau_B, o_A(c) - o_B(c) + tau_A). All copies of a
-/// set C are clear with probability Π_B (1 - |∪_{c∈C} window_c(B)| / E_B), and at least one of three by inclusion and
-/// exclusion.
+/// beacon A if the time from the start of A's event to the start of B's event is in window_c(B) = (o_A(c) - o_B(c) -
+/// tau_B, o_A(c) - o_B(c) + tau_A). All copies of a set C are clear with probability Π_B (1 - |∪_{c∈C} window_c(B)| /
+/// E_B). The probability of at least one clear copy follows by inclusion and exclusion.
 ///
-/// Assumptions as in ``CollisionModel``; exact as long as one interferer's windows together span less than its T. Other
+/// Assumptions as in ``CollisionModel``; exact if the windows of each interferer together span less than its T. Other
 /// devices' packets hit each channel independently. A scanner with one radio listens on one channel at a time: see
 /// ``CollisionModel``.
 ///
@@ -157,9 +157,8 @@ public struct AnyOfThreeModel: Hashable, Sendable {
     public let spacing: CopySpacing
     public let background: BackgroundLoad
 
-    /// Throws for a fleet without a beacon, and with
-    /// ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)`` for intervals that are shorter than the
-    /// windows of one beacon.
+    /// Throws for a fleet without a beacon. Throws ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)``
+    /// for intervals that are shorter than the windows of one beacon together.
     public init(
         groups: [AdvertiserGroup], spacing: CopySpacing, background: BackgroundLoad = .none
     ) throws(AirtimeError) {

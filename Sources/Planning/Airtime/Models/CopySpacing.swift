@@ -1,8 +1,8 @@
 /// The time c between the starts of the copies that one beacon sends on channels 37 and 38, and on 38 and 39.
 ///
-/// Both times of an event are equal. Each beacon has its own c, which is drawn uniformly from a range.
+/// The two times are equal. Each beacon has its own c, which is drawn uniformly from a range.
 ///
-/// Chips differ: from tau + 150 µs up to 10 ms. Core Specification 5.4, Vol 6 Part B 4.4.2.3.
+/// The spacing depends on the chip: from tau + 150 µs up to 10 ms. Core Specification 5.4, Vol 6 Part B 4.4.2.3.
 public struct CopySpacing: Hashable, Sendable {
     /// The lower end of the range of c, in µs.
     public let lowMicroseconds: Double
@@ -24,7 +24,7 @@ public struct CopySpacing: Hashable, Sendable {
         self.highMicroseconds = highMicroseconds
     }
 
-    /// Identical firmware: every beacon has the same c, in µs.
+    /// Creates the spacing of beacons with identical firmware, which all have the same c, in µs.
     public init(identicalMicroseconds: Double) throws(AirtimeError) {
         try self.init(lowMicroseconds: identicalMicroseconds, highMicroseconds: identicalMicroseconds)
     }

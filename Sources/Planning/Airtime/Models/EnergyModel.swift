@@ -60,7 +60,7 @@ public struct EnergyModel: Hashable, Sendable {
     /// True if the charge would last longer than ``BeaconBattery/shelfLifeDays``.
     public var exceedsShelfLife: Bool { lifeDays > BeaconBattery.shelfLifeDays }
 
-    /// η·C over the mean current, in days. The battery may end sooner, at its ``BeaconBattery/shelfLifeDays``.
+    /// η·C over the mean current, in days. The battery may fail earlier, after its ``BeaconBattery/shelfLifeDays``.
     public var lifeDays: Double {
         battery.efficiency * battery.capacityMilliampereHours * 1000 / meanCurrentMicroamperes / 24
     }
@@ -84,13 +84,13 @@ public struct EnergyModel: Hashable, Sendable {
 public struct BeaconChip: Hashable, Sendable {
     /// The name on the command line.
     public let name: String
-    /// Charge of an event without advertising data, in µC.
+    /// The charge of an event without advertising data, in µC.
     public let emptyEventMicrocoulombs: Double
     /// The charge of an event with 31 bytes, in µC. Between 0 and 31 bytes the charge grows linearly.
     public let fullEventMicrocoulombs: Double
-    /// Current between events, in µA.
+    /// The current between events, in µA.
     public let sleepMicroamperes: Double
-    /// The source of the values, and their radio power.
+    /// The source of the values, and the radio power at which they apply.
     public let source: String
 
     /// Throws for charges outside 0.01...10,000 µC, and sleep currents outside 0...100,000 µA.

@@ -11,11 +11,11 @@ public struct MachineCollisionModel: Hashable, Sendable {
     /// The kinds of machines; kinds with a count of 0 are left out.
     public let machines: [AdvertisingMachines]
     public let background: BackgroundLoad
-    /// ln p of each advertisement of each kind.
+    /// ln p of a packet of each advertisement. The outer index is the kind of machine.
     public let logCollisionFreeProbabilities: [[Double]]
 
-    /// Throws if there is no machine, and throws ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)``
-    /// for machines that send so often that one of their advertisements could hit a packet twice.
+    /// Throws if there is no machine. Throws ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)`` for
+    /// machines that send so often that one of their advertisements could hit a packet twice.
     ///
     /// The computing time is proportional to the number of different airtimes times the number of different pairs of
     /// interval and airtime.
@@ -72,7 +72,7 @@ public struct MachineCollisionModel: Hashable, Sendable {
         return counts.sorted { sortKey($0.key) < sortKey($1.key) }.compactMap { try? $0.key.counting($0.value) }
     }
 
-    /// p of each advertisement of each kind.
+    /// p of a packet of each advertisement. The outer index is the kind of machine.
     public var collisionFreeProbabilities: [[Double]] { logCollisionFreeProbabilities.map { $0.map { exp($0) } } }
 
     /// The share of the packets of one kind of machine that are clear; 1 for a kind that does not exist.

@@ -8,9 +8,10 @@ public enum Neighborhood {
         case cellCenter
     }
 
-    /// The beacons of a square grid within `radius` meters, including those on the rim: 317 for 100 m and a spacing of
-    /// 10 m, 137 for 15 m; from a cell's center 316 and 140. (The thesis says 250 and 130.) The computing time is
-    /// proportional to radius/spacing.
+    /// Returns the number of beacons of a square grid within `radius` meters, including beacons at exactly this
+    /// distance. Around a beacon, 317 beacons are within 100 m with a spacing of 10 m, and 137 with 15 m; around the
+    /// center of a cell, 316 and 140. (The thesis states 250 and 130.) The computing time is proportional to
+    /// radius/spacing.
     ///
     /// Throws for numbers that are not positive, and a radius of more than 100,000 spacings.
     public static func gridCount(
@@ -18,7 +19,7 @@ public enum Neighborhood {
     ) throws(AirtimeError) -> Int {
         try checkRadius(radius)
         guard spacing > 0, spacing.isFinite else { throw .quantity(name: "a grid spacing (over 0 m)", value: spacing) }
-        // Rounds slightly outwards: a beacon at exactly the radius counts, regardless of rounding errors.
+        // The radius is increased slightly, so that a beacon at exactly the radius counts despite rounding errors.
         let radiusInSpacings = radius / spacing * (1 + 1e-12)
         guard radiusInSpacings <= 100_000 else {
             throw .quantity(name: "a radius in grid spacings (0...100 000)", value: radiusInSpacings)
@@ -37,7 +38,8 @@ public enum Neighborhood {
         return count
     }
 
-    /// Returns the spacing, in meters, of the densest square grid that has at most `beacons` within `radius` meters.
+    /// Returns the spacing, in meters, of the densest square grid that has at most `beacons` beacons within `radius`
+    /// meters.
     ///
     /// Throws for fewer than one beacon, more than 10⁹, and a radius that is not positive.
     public static func gridSpacing(
@@ -62,7 +64,8 @@ public enum Neighborhood {
     }
 }
 
-/// A receiver is carried past a beacon in a straight line: the time within range, and the probability of discovery.
+/// The time within range, and the probability of discovery, of a receiver that is carried past a beacon in a straight
+/// line.
 ///
 /// Symbols: R the detection range, y the closest distance to the beacon, v the speed. dwell = 2·√(R² - y²)/v, and
 /// P(seen) = F_L(dwell) with F_L the distribution of the time until the beacon is first received. Assumption: within R
@@ -94,9 +97,9 @@ public struct WalkPast: Hashable, Sendable {
         return 2 * halfPathSquared.squareRoot() / speedMetersPerSecond
     }
 
-    /// Returns P(seen).
+    /// Returns P(seen), the probability that the receiver discovers the beacon.
     ///
-    /// - Parameter distribution: F_L: returns the share of beacons that are received within a time in seconds.
+    /// - Parameter distribution: F_L. Returns the share of beacons that are received within a time in seconds.
     /// - Throws: ``AirtimeError/share(_:)`` if the distribution returns a value that is not a share.
     public func seenProbability(
         receivedWithinSeconds distribution: (Double) -> Double

@@ -1,6 +1,7 @@
 internal import BluetoothTypes
 
-/// The mean loss between two antennas, in dB over meters. Shadowing around it belongs to ``RadioLink``.
+/// The mean loss between two antennas, in dB, as a function of the distance in meters. ``RadioLink`` adds the
+/// shadowing.
 public struct PathLoss: Hashable, Sendable, CustomStringConvertible {
     private enum Formula: Hashable, Sendable {
         case thesis
@@ -15,14 +16,14 @@ public struct PathLoss: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The thesis' p1: 32 - 0.01721·x² + 19.8256·ln(1 + x) dB for 0 < x < 20 m, 32 dB below, and 85 dB from 20 m on (a
-    /// step down by 0.48 dB there). The loss never exceeds 85 dB, so a link that bridges 85 dB has an infinite range.
+    /// step down by 0.48 dB there). The loss never exceeds 85 dB, so a link that tolerates 85 dB has an infinite range.
     public static let thesis = PathLoss(.thesis)
 
     /// Heydon, Bluetooth Low Energy: The Developer's Handbook: 40 + 25·log10 d dB.
     public static let heydon = PathLoss(.logarithmic(atOneMeter: 40, exponent: 2.5, nearest: 0.1))
 
     /// PL(1 m) + 10·n·log10 d dB. Measured with Bluetooth indoors: n = 2.03, shadowing of 3.5...5.9 dB (Strzoda, 2022).
-    /// Distances below 0.1 m count as 0.1 m, where the formula ceases to be valid.
+    /// Distances below 0.1 m count as 0.1 m, because the formula is not valid below.
     ///
     /// Throws for a loss outside 0...120 dB and an exponent outside 0.5...10.
     public static func logDistance(
@@ -36,11 +37,11 @@ public struct PathLoss: Hashable, Sendable, CustomStringConvertible {
     /// ITU-R P.1238: 20·log10 f + N·log10 d + Lf - 28 dB, f in MHz. Distances below 1 m count as 1 m.
     ///
     /// - Parameters:
-    ///   - frequencyMegahertz: 2402, 2426 or 2480 for the advertising channels; 300...100,000.
-    ///   - coefficient: N, 5...100: 28 in dwellings, 30 in offices, 22 in shops (the recommended values for 1.8...2
+    ///   - frequencyMegahertz: f in 300...100,000: 2402, 2426 or 2480 for the advertising channels.
+    ///   - coefficient: N in 5...100. ITU-R recommends 28 in dwellings, 30 in offices and 22 in shops (for 1.8...2
     ///     GHz).
-    ///   - floorLossDecibels: Lf for n floors in between, 0...100: 4·n in dwellings, 15 + 4·(n - 1) in offices,
-    ///     6 + 3·(n - 1) in shops.
+    ///   - floorLossDecibels: Lf in 0...100. For n floors in between, it is 4·n in dwellings, 15 + 4·(n - 1) in offices
+    ///     and 6 + 3·(n - 1) in shops.
     public static func indoor(
         frequencyMegahertz: Double = 2426, coefficient: Double = 30, floorLossDecibels: Double = 0
     ) throws(AirtimeError) -> PathLoss {
@@ -61,7 +62,7 @@ public struct PathLoss: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The loss over `distance` meters. Refuses a distance outside 0...10⁶ m.
+    /// Returns the loss over `distance` meters. Throws for a distance outside 0...10⁶ m.
     public func decibels(atMeters distance: Double) throws(AirtimeError) -> Double {
         try Quantity.check(distance, in: 0...1_000_000, "a distance (0...1 000 000 m)")
         switch formula {
@@ -71,8 +72,8 @@ public struct PathLoss: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The farthest distance, in meters, whose loss does not exceed `loss` dB: 0 if there is none, infinite if no
-    /// distance exceeds it. Refuses a loss outside -200...400 dB.
+    /// The farthest distance, in meters, whose loss does not exceed `loss` dB. Returns 0 if every distance has a larger
+    /// loss, and infinity if no distance has a larger loss. Throws for a loss outside -200...400 dB.
     public func meters(atDecibels loss: Double) throws(AirtimeError) -> Double {
         try Quantity.check(loss, in: -200...400, "a path loss (-200...400 dB)")
         switch formula {
@@ -118,8 +119,8 @@ public struct PathLoss: Hashable, Sendable, CustomStringConvertible {
 /// Symbols: P the radio power in dBm, antenna gains included; S the receiver's sensitivity in dBm; σ the standard
 /// deviation of the log-normal shadowing in dB. The level at d meters is P - PL(d) + N(0, σ).
 public struct RadioLink: Hashable, Sendable {
-    /// P: the radiated power of the transmitter. It is not the measured power of a beacon's payload, which is a level
-    /// at 1 m.
+    /// P: the radiated power of the transmitter. It is not the measured power in a beacon's payload, which is the level
+    /// received at a distance of 1 m.
     public let radioPowerDBm: Double
     /// S: the level above which the receiver decodes.
     public let sensitivityDBm: Double

@@ -1,9 +1,9 @@
 /// The thesis' own estimate of how often N beacons may advertise, and its errors.
 ///
-/// It charges each packet a slot q = 526 µs (376 µs airtime and 150 µs T_IFS) and lets the i-th of a second's packets
+/// It assigns each packet a slot q = 526 µs (376 µs airtime and 150 µs T_IFS) and lets the i-th of a second's packets
 /// arrive with probability 1 - q·i, so that S(a) = Σ_{i<a} (1 - q·i) of a offered packets arrive. S is largest at a =
-/// 1902, where it is 951.07; both are then divided by N. Section 7.2.6 of the thesis prints the results: with 250
-/// beacons, each should send 7.6 advertisements a second, of which 3.8 arrive; with 130 beacons, 14.6 and 7.3.
+/// 1902, where it is 951.07; the thesis divides both numbers by N. Section 7.2.6 of the thesis prints the results: with
+/// 250 beacons, each should send 7.6 advertisements a second, of which 3.8 arrive; with 130 beacons, 14.6 and 7.3.
 public struct ThesisFormula: Hashable, Sendable {
     /// N, at least 1.
     public let beacons: Int
@@ -25,10 +25,10 @@ public struct ThesisFormula: Hashable, Sendable {
         offered - slotMicroseconds / 1_000_000 * offered * (offered - 1) / 2
     }
 
-    /// The advertisements per second that each beacon should send, by the thesis.
+    /// The advertisements per second that each beacon should send according to the thesis.
     public var offeredPerSecondPerBeacon: Double { Self.bestOfferedPerSecond / Double(beacons) }
 
-    /// The advertisements per second of each beacon that arrive, by the thesis.
+    /// The advertisements per second of each beacon that arrive according to the thesis.
     public var arrivingPerSecondPerBeacon: Double {
         Self.arrivingPerSecond(ofOffered: Self.bestOfferedPerSecond) / Double(beacons)
     }
@@ -46,8 +46,8 @@ public struct ThesisFormula: Hashable, Sendable {
         public let bestArrivingPerSecondPerBeacon: Double
     }
 
-    /// The exact values for 376 µs; `nil` for fewer than 48 beacons, where the thesis' rate is more than a controller
-    /// can send (40 advertisements a second, at an interval of 20 ms).
+    /// The exact values for an airtime of 376 µs. `nil` for fewer than 48 beacons, because the thesis' rate is then
+    /// above the 40 advertisements a second that a controller can send (at an interval of 20 ms).
     public var truth: Truth? {
         let airtime = 376.0
         let period = 1_000_000 / offeredPerSecondPerBeacon

@@ -14,7 +14,7 @@ struct AirBatch {
         let advertiser: Int32
         /// 0...2 for channels 37...39, and 3...39 for the secondary channels.
         let channel: Int32
-        /// True for the last auxiliary packet of an event, at which the reception of the event is decided.
+        /// True for the last auxiliary packet of an event. When it is processed, the reception of the event is decided.
         var isLast = false
         /// True for an auxiliary packet that a packet of another device destroys.
         var isDestroyed = false
@@ -28,17 +28,17 @@ struct AirBatch {
         var copies: InlineArray<3, UInt8> = [0, 0, 0]
         /// By channel: the number of the latest copies that were lost in a row, at most ``AirSimulation/longestRun``.
         var losses: InlineArray<3, UInt8> = [0, 0, 0]
-        /// True if a copy of the present event is clear.
+        /// True if a copy of the current event is clear.
         var isClear = false
-        /// True if a copy of the present event was received.
+        /// True if a copy of the current event was received.
         var isReceived = false
         /// True after the first received event.
         var hasReceivedEvent = false
-        /// With extended PDUs, for the present event: by channel, true if the copy is clear.
+        /// With extended PDUs, for the current event: by channel, true if the copy is clear.
         var clearCopies: InlineArray<3, Bool> = [false, false, false]
-        /// With extended PDUs, for the present event: by channel, true if the copy was received.
+        /// With extended PDUs, for the current event: by channel, true if the copy was received.
         var receivedCopies: InlineArray<3, Bool> = [false, false, false]
-        /// With extended PDUs: true if all auxiliary packets of the present event so far are clear.
+        /// With extended PDUs: true if all auxiliary packets of the current event so far are clear.
         var isAuxiliaryClear = true
     }
 
@@ -57,11 +57,11 @@ struct AirBatch {
     // Traffic.
     private var nextStart: [Double]
     private var nextOtherPacket: [Double] = []
-    /// The packets that are not yet decided, and those that can overlap with them, in the order of their starts.
+    /// The packets that are not yet decided, and packets that can overlap with them, in the order of their starts.
     private var packets: [Packet] = []
     private var sorted: [Packet] = []
     private var buckets: [Int] = []
-    /// The index of the first of `packets` whose fate is not yet decided.
+    /// The index in `packets` of the first packet that is not yet decided.
     private var undecided = 0
 
     // Reception.
@@ -113,7 +113,8 @@ struct AirBatch {
             let sliceEnd = min(now + slice, end)
             forgetPackets(before: now)
             send(from: now, until: sliceEnd)
-            // All packets that start before `sliceEnd` are known, so the packets that end before it can be decided.
+            // All packets that start before `sliceEnd` are known, so every packet that certainly ends by then can be
+            // decided.
             while undecided < packets.count, packets[undecided].start + longestAirtime <= sliceEnd {
                 decide(undecided)
                 undecided += 1
@@ -136,7 +137,7 @@ extension AirBatch {
         for (index, advertiser) in scene.advertisers.enumerated() {
             let shortestPeriod = advertiser.intervalMicroseconds
             let longestPeriod = shortestPeriod + AdvertisingDelay.maximumMicroseconds
-            // The simulation begins at a random instant. The probability that the instant is in a period is
+            // The simulation begins at a random instant. The probability that this instant is in a given period is
             // proportional to the length of the period, and all instants of the period are equally likely.
             let periodSquared =
                 shortestPeriod * shortestPeriod + random.nextUnit()
@@ -215,8 +216,8 @@ extension AirBatch {
         -log(1 - random.nextUnit()) / rate
     }
 
-    /// Sorts the packets from `first` on by their start. Starts are spread evenly over the slice, so each packet goes
-    /// into the bucket of its start, and a few exchanges of neighbors do the rest.
+    /// Sorts the packets from `first` on by their start. Starts are spread evenly over the slice, so distributing the
+    /// packets into buckets by their starts nearly sorts them. An insertion sort completes the order.
     private mutating func sortPackets(_ first: Int, from begin: Double, until end: Double) {
         let count = packets.count - first
         guard count > 1 else { return }
@@ -270,7 +271,8 @@ extension AirBatch {
         count(wanted, isClear: isClear, isReceived: isReceived)
     }
 
-    /// Decides the event with its last auxiliary packet: a copy counts as clear if all auxiliary packets are clear too.
+    /// Counts the result of an auxiliary packet. The last auxiliary packet decides the event: a copy counts as clear
+    /// only if all auxiliary packets are clear too.
     private mutating func decideAuxiliary(_ packet: Packet, isClear: Bool) {
         let advertiser = Int(packet.advertiser)
         if !isClear { histories[advertiser].isAuxiliaryClear = false }
@@ -304,8 +306,8 @@ extension AirBatch {
         }
     }
 
-    /// Returns true if a packet comes from the same beacon as the wanted packet. A beacon sends one packet after the
-    /// other.
+    /// Returns true if a packet comes from the same beacon as the wanted packet. Such packets never overlap, because a
+    /// beacon sends one packet after the other.
     private func isFromSameBeacon(_ packet: Int, _ wanted: Packet) -> Bool {
         guard hasSharedRadios, packets[packet].advertiser >= 0,
             let machine = scene.advertisers[Int(packets[packet].advertiser)].machine

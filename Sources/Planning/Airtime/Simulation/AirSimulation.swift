@@ -2,10 +2,9 @@ internal import BluetoothTypes
 
 /// Advertisers and other devices around one receiver, simulated packet by packet.
 ///
-/// The simulation checks the models, and includes effects that the models leave out: capture by sums of powers, fleets
-/// of different beacons, and the dead times of receivers. A batch is `conditions.durationMicroseconds` of traffic in a
-/// steady state: the beacons do not start together.
-/// Phases, shadowing and delays are drawn again for each batch.
+/// The simulation checks the models, and includes effects that the models omit: capture by sums of powers, fleets of
+/// different beacons, and the dead times of receivers. A batch is `conditions.durationMicroseconds` of traffic in a
+/// steady state: the beacons do not start together. Phases, shadowing and delays are drawn at random for each batch.
 public struct AirSimulation: Sendable {
     public static let maximumAdvertisers = 20_000
     /// A day, in µs.
@@ -17,7 +16,7 @@ public struct AirSimulation: Sendable {
 
     public let advertisers: [AirAdvertiser]
     public let receiver: AirReceiver
-    /// The receivers of a mix, one of which receives each batch, with their shares; empty if all batches have
+    /// The receivers of a mix with their shares. Each batch has one of these receivers. Empty if all batches have
     /// `receiver`.
     public let visitors: [Visitor]
     public let conditions: AirConditions
@@ -40,8 +39,8 @@ public struct AirSimulation: Sendable {
             conditions: conditions, seed: seed)
     }
 
-    /// Throws if there are no advertisers, or too many, if a quantity is out of range, and if a batch would take
-    /// minutes.
+    /// Throws if there is no advertiser or more than ``maximumAdvertisers``, if a quantity is out of range, and if a
+    /// batch would take minutes.
     public init(
         advertisers: [AirAdvertiser], receiver: AirReceiver = AirReceiver(),
         conditions: AirConditions = AirConditions(), seed: UInt64
@@ -92,8 +91,8 @@ public struct AirSimulation: Sendable {
         return batch.run()
     }
 
-    /// Returns the receiver of a batch. The receivers alternate so evenly that any sequence of consecutive batches has
-    /// nearly the shares of the mix.
+    /// Returns the receiver of a batch. The receivers alternate so evenly that in any sequence of consecutive batches
+    /// their shares are close to those of the mix.
     func receiver(ofBatch index: Int) -> AirReceiver {
         let golden = 0.618_033_988_749_894_9
         var position = (Double(index) * golden + 0.5).truncatingRemainder(dividingBy: 1)
@@ -110,7 +109,7 @@ public struct AirSimulation: Sendable {
         return conditions.simulatesAllChannels || !allStay ? 3 : 1
     }
 
-    /// Packets per µs on all channels.
+    /// The number of packets per µs on all channels together.
     var packetRate: Double {
         let primary = Double(channels)
         return advertisers.reduce(primary * (conditions.otherDevices?.rate ?? 0)) {
@@ -146,7 +145,8 @@ public struct AirAdvertiser: Hashable, Sendable {
     public var secondCopyMicroseconds = 1000.0
     /// The time from the start of the copy on channel 37 to the start of the copy on channel 39, in µs.
     public var thirdCopyMicroseconds = 2000.0
-    /// The level at the receiver in dBm. Only differences between advertisers matter, for capture.
+    /// The level at the receiver in dBm. Only the differences between advertisers have an effect: they determine
+    /// capture.
     public var receivedLevelDBm = 0.0
     /// A number that identifies the beacon of this advertisement, if the beacon sends several. Advertisements with the
     /// same number share a radio and never collide. Nil for a beacon with one advertisement.
@@ -243,11 +243,11 @@ public struct AirReceiver: Hashable, Sendable {
 
 /// Capture, shadowing, other devices and the duration of the batches of an ``AirSimulation``.
 public struct AirConditions: Hashable, Sendable {
-    /// The fate of packets that overlap on one channel.
+    /// The rule for packets that overlap on one channel.
     public enum Capture: Hashable, Sendable {
-        /// All of them are lost.
+        /// All overlapping packets are lost.
         case none
-        /// A packet survives if it is always stronger than all others together by more than this many dB.
+        /// A packet survives if its level is always at least this many dB above the sum of all overlapping packets.
         case powerSum(thresholdDecibels: Double)
     }
 
@@ -274,7 +274,7 @@ public struct AirConditions: Hashable, Sendable {
             exp(log1p(-busyShare) * (1 + airtime / (secondaryAirtimeMicroseconds ?? airtime)))
         }
 
-        /// Packets per µs on one channel.
+        /// The number of packets of other devices per µs on one channel.
         var rate: Double { -log1p(-busyShare) / airtimeMicroseconds }
     }
 
@@ -285,7 +285,7 @@ public struct AirConditions: Hashable, Sendable {
     /// True to simulate channels 38 and 39 even for a receiver that stays on channel 37. This triples the work;
     /// ``AirTally/anyClear`` needs it.
     public var simulatesAllChannels = true
-    /// The duration of a batch, and the longest latency, in µs.
+    /// The duration of a batch in µs. Longer latencies cannot be measured.
     public var durationMicroseconds = 10_000_000.0
 
     public init() {}

@@ -1,14 +1,15 @@
 /// The counts of one or several batches of an ``AirSimulation``.
-public struct AirTally: SimulationTally, Equatable {
-    /// Copies on all channels; hits: those without a collision.
+public struct AirTally: SimulationTally, Hashable {
+    /// Trials are the copies on all channels; hits are the copies without a collision.
     public internal(set) var clear = ShareTally()
-    /// Advertising events; hits: those with a copy that has no collision.
+    /// Trials are the advertising events; hits are the events with at least one copy that has no collision.
     public internal(set) var anyClear = ShareTally()
-    /// Advertising events; hits: those of which the scanner received a copy.
+    /// Trials are the advertising events; hits are the events of which the scanner received a copy.
     public internal(set) var received = ShareTally()
-    /// Copies whose advertiser lost its previous copy on the same channel; hits: those that are lost too.
+    /// Trials are the copies whose predecessor on the same channel was lost; hits are the copies among them that are
+    /// lost too.
     public internal(set) var lossAfterLoss = ShareTally()
-    /// At index K-1: runs of K copies on one channel; hits: those in which all K are lost.
+    /// At index K-1: trials are the runs of K copies on one channel; hits are the runs in which all K copies are lost.
     public internal(set) var runs: [ShareTally] = []
     /// The time from a random instant to the first event that is received.
     public internal(set) var latency = LatencyTally()

@@ -1,6 +1,6 @@
 package import BluetoothTypes
 
-/// The counts of one or several batches. Merging is associative; the empty tally changes nothing.
+/// The counts of one or several batches. Merging is associative, and merging with an empty tally changes nothing.
 public protocol SimulationTally: Sendable {
     init()
     /// Adds the tally of the batches that follow.
@@ -9,9 +9,10 @@ public protocol SimulationTally: Sendable {
 
 /// Adds up the batches of a simulation, or of one part of it (``SimulationShard``), until a goal is met.
 ///
-/// The caller runs the batches on any thread and adds their tallies in the order of the batches' numbers. The sum
-/// checks the goal after each batch, and ignores the batches after the one that meets it. So the result depends on
-/// neither the number of cores nor their speed. To stop early, stop adding: ``tally`` holds the batches so far.
+/// The caller runs the batches on any threads and adds their tallies in the order of the batches' numbers. The sum
+/// checks the goal after each batch, and ignores all batches after the batch that meets the goal. So the result depends
+/// on neither the number of cores nor their speed. To stop early, add no more batches: ``tally`` contains the batches
+/// so far.
 public struct BatchSum<Tally: SimulationTally>: Sendable {
     private let goal: PrecisionGoal
     private let shard: SimulationShard?
@@ -29,8 +30,8 @@ public struct BatchSum<Tally: SimulationTally>: Sendable {
         self.estimate = estimate
     }
 
-    /// Creates the sum of one part of a simulation. It ends when the part has so many batches that all parts together
-    /// will meet the goal.
+    /// Creates the sum of one part of a simulation. The sum is finished when this part has enough batches for all parts
+    /// together to meet the goal.
     ///
     /// The confidence interval of all parts together is narrower than that of one part, by a factor of the square root
     /// of the number of parts. Each part runs a little more than its share, so that all parts together rarely miss the
@@ -68,9 +69,9 @@ public struct BatchSum<Tally: SimulationTally>: Sendable {
 }
 
 extension SplitMix64 {
-    /// The random numbers of one batch. They depend on the seed and the index only.
+    /// Creates the generator of one batch. Its numbers depend only on the seed and the index.
     ///
-    /// Neighboring indices give unrelated streams: the index goes through the generator's own mixing first.
+    /// The index is mixed by the generator itself, so that neighboring indices give unrelated numbers.
     init(seed: UInt64, batch index: Int) {
         var root = SplitMix64(seed: seed)
         var mixed = SplitMix64(seed: root.next() ^ UInt64(truncatingIfNeeded: index))
@@ -86,7 +87,7 @@ extension SplitMix64 {
 
 /// The number of hits among trials, over one or several batches.
 ///
-/// It holds sums of whole numbers, so merging is exact and the result does not depend on the order.
+/// It stores sums of whole numbers, so merging is exact and the result does not depend on the order.
 public struct ShareTally: SimulationTally, Hashable {
     public private(set) var batches: Int
     public private(set) var hits: Int
@@ -131,7 +132,7 @@ public struct ShareTally: SimulationTally, Hashable {
         let squaredDeviations =
             Double(hitsSquared) - 2 * share * Double(product) + share * share * Double(trialsSquared)
         let scatter = (max(0, squaredDeviations) / Double(batches * (batches - 1))).squareRoot() / trialsPerBatch
-        // If all trials are hits or none is, there is no scatter, but the share is still uncertain.
+        // If all trials are hits, or if there are no hits, there is no scatter, but the share is still uncertain.
         let minimumError = hits == 0 || hits == trials ? 1 / Double(trials) : 0
         return Estimate(value: share, standardError: max(scatter, minimumError), batches: batches)
     }
@@ -171,9 +172,9 @@ public struct Estimate: Hashable, Sendable {
 public struct PrecisionGoal: Hashable, Sendable {
     /// The limit of half the width of the 95 % confidence interval.
     public enum Width: Hashable, Sendable {
-        /// In the unit of the value.
+        /// The limit in the unit of the value.
         case absolute(Double)
-        /// As a share of the value: 0.01 is one per cent.
+        /// The limit as a share of the value: 0.01 is one per cent.
         case relative(Double)
     }
 

@@ -1,8 +1,8 @@
-/// The latencies until beacons were first received: counts in bins, so that memory stays bounded.
-/// Above 33 ms, the width of a bin is at most 0.2 % of its latency. The batches are distributed over twenty groups, and
-/// the scatter between the groups gives the standard error. The latencies of one batch cannot be used for this, because
-/// they are correlated: all beacons wait for the same scan window. The horizon is the duration of a batch: longer
-/// latencies are counted, but not measured.
+/// The latencies until beacons were first received: counts in bins, so that memory stays bounded. Above 33 ms, the
+/// width of a bin is at most 0.2 % of its latency. The batches are distributed over twenty groups, and the scatter
+/// between the groups gives the standard error. The scatter within one batch cannot be used for this, because its
+/// latencies are correlated: all beacons wait for the same scan window. The horizon is the duration of a batch. Longer
+/// latencies are counted, but their values are unknown.
 public struct LatencyTally: SimulationTally, Hashable {
     static let groupCount = 20
     /// The number of latencies of all groups in each bin, without the empty bins at the end.
@@ -41,7 +41,8 @@ public struct LatencyTally: SimulationTally, Hashable {
         bins[group][bin] += 1
     }
 
-    /// The counts of one batch: all latencies, those beyond the horizon, and each bin that is not empty with its count.
+    /// The counts of one batch: the number of all latencies, the number beyond the horizon, and for each bin that is
+    /// not empty its index and its count.
     var numbers: [Int] {
         [samples, undiscovered] + pooled.enumerated().flatMap { $0.element > 0 ? [$0.offset, $0.element] : [] }
     }
@@ -94,7 +95,7 @@ public struct LatencyTally: SimulationTally, Hashable {
         return Int(count.rounded())
     }
 
-    /// The latency in µs that the share `share` of all latencies does not exceed; nil if it lies beyond the horizon.
+    /// The latency in µs that is not exceeded by the share `share` of all latencies; nil if it is beyond the horizon.
     public func percentile(_ share: Double) -> Double? {
         guard share > 0, share < 1, samples > 0 else { return nil }
         let wantedCount = share * Double(samples)

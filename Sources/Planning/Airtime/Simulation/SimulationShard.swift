@@ -1,7 +1,7 @@
 /// One of several parts of a simulation, which may run on different machines.
 ///
-/// A part runs every `count`-th block of batches. If all parts are merged in the order of the batches' numbers, the
-/// result is that of a single run.
+/// A part runs every `count`-th block of batches. Merging the batches of all parts in the order of their numbers gives
+/// the result of a single run.
 public struct SimulationShard: Hashable, Sendable {
     /// The number of the part, 1...count.
     public let index: Int
@@ -28,7 +28,7 @@ public struct SimulationShard: Hashable, Sendable {
         (position / Self.block * count + index - 1) * Self.block + position % Self.block
     }
 
-    /// The part, from 1, that runs a batch, and the position of the batch in this part.
+    /// Returns the number of the part that runs a batch (from 1), and the position of the batch in this part (from 0).
     public static func owner(ofBatch batch: Int, among count: Int) -> (index: Int, position: Int) {
         let (block, positionInBlock) = batch.quotientAndRemainder(dividingBy: Self.block)
         return (block % count + 1, block / count * Self.block + positionInBlock)
