@@ -1,10 +1,11 @@
 internal import Airtime
 
-/// The beacons that a place receives, for targets of several beacons at each place.
+/// The beacons that a receiver at a place receives, in order. Used for targets that require several beacons at each
+/// place.
 ///
-/// A beacon counts if it is received within the target's time with the target's probability: a_i·F_i(t) ≥ p, a_i the
-/// probability that it is above the sensitivity, and F_i the distribution of the scanner's latency with the share of
-/// clear packets that beacon i has among all others at this place.
+/// Beacon i counts toward the target if it is received within the target's time t with the target's probability p:
+/// a_i·F_i(t) ≥ p. Here a_i is the probability that its level is above the sensitivity. F_i is the distribution of the
+/// scanner's latency, computed with the share of beacon i's packets that do not collide at this place.
 struct BeaconRanking {
     /// A beacon at the place.
     struct Entry {
@@ -15,7 +16,7 @@ struct BeaconRanking {
         let clear: Double
     }
 
-    /// The beacons that the place may receive, in descending order of the probability of reception.
+    /// The beacons that can be received at the place, in descending order of the probability of reception.
     private var audibleBeacons: [(audible: Double, power: Double, beacon: Int)] = []
     private var entries: [Entry] = []
     private let model: SiteModel
@@ -29,7 +30,7 @@ struct BeaconRanking {
         audibleBeacons.sort { ($0.audible, $0.power, $1.beacon) > ($1.audible, $1.power, $0.beacon) }
     }
 
-    /// Returns the entry with a rank, where the beacon with the highest probability of reception has rank 0. Collisions
+    /// Returns the entry with this rank. The beacon with the highest probability of reception has rank 0. Collisions
     /// are computed only for the entries that are requested.
     private mutating func entry(_ rank: Int) -> Entry? {
         while entries.count <= rank, entries.count < audibleBeacons.count {
@@ -62,7 +63,7 @@ struct BeaconRanking {
 }
 
 extension SiteCoverage {
-    /// Returns the point at a place for a target of several beacons.
+    /// Returns the results at a place for a target that requires several beacons.
     mutating func pointOfSeveral(at position: FloorPosition) throws(AirtimeError) -> Point {
         let (model, target) = (model, target)
         var ranking = BeaconRanking(model, at: position)
@@ -101,7 +102,8 @@ extension SiteCoverage {
     }
 
     /// Returns, for each of `times` in s, the probability that the n-th best beacon at a place is received within this
-    /// time, where n is the number of beacons in the target; 0 if the place receives fewer beacons.
+    /// time. Here n is the number of beacons that the target requires. The probability is 0 if fewer beacons can be
+    /// received there.
     mutating func sharesOfSeveral(at position: FloorPosition, within times: [Double]) throws(AirtimeError) -> [Double] {
         let (model, count) = (model, target.beacons)
         var ranking = BeaconRanking(model, at: position)

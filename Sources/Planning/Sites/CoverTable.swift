@@ -1,13 +1,14 @@
 import Airtime
 
-/// The places that each candidate (a possible position of a beacon) covers, and the search for few candidates that
-/// cover all places, each place by as many candidates as it needs.
+/// The places that each candidate (a possible position of a beacon) covers, and the search for a small set of
+/// candidates that covers all places. Each place states how many candidates must cover it.
 ///
-/// There is no fast exact way to choose the fewest sets that cover everything. Here candidates are chosen greedily,
-/// then exchanged. A lower bound shows how close the result is to the minimum: if the places have prices such that no
+/// No fast algorithm finds the minimum exactly. So candidates are chosen greedily, and then exchanged for better
+/// candidates. A lower bound shows how close the result is to the minimum: if the places have prices such that no
 /// candidate's places cost more than 1 in total, then the sum of the prices, each times the need of its place, cannot
-/// exceed the number of candidates of any cover. If a candidate's places cost more, the excess is subtracted, because a
-/// candidate is chosen once at most. The prices are improved step by step (Held and Karp's subgradients).
+/// exceed the number of candidates of any cover. If a candidate's places cost more than 1, the excess is subtracted
+/// from the sum, because a candidate is chosen at most once. The prices are improved step by step (Held and Karp's
+/// subgradients).
 struct CoverTable {
     /// By candidate: the places that it covers, in ascending order.
     private let coveredPlaces: [[Int32]]
@@ -15,14 +16,14 @@ struct CoverTable {
     private let candidates: [[Int32]]
     /// By place: the number of candidates that have to cover it.
     private let needs: [Int]
-    /// The places that enough candidates cover.
+    /// The places that can be covered by as many candidates as they need.
     let satisfiable: [Int]
 
     /// - Parameters:
     ///   - places: By candidate: the places that it covers, in ascending order.
     ///   - placeCount: The number of places. Places that no candidate covers are ignored.
-    ///   - needs: By place: the number of candidates that have to cover it, at least 1; nil for 1 everywhere. A place
-    ///     that fewer candidates cover needs all of them.
+    ///   - needs: By place: the number of candidates that have to cover it, at least 1; nil if every place needs 1. If
+    ///     fewer candidates than needed cover a place, all of them must be chosen.
     init(places: [[Int32]], placeCount: Int, needs: [Int]? = nil) {
         coveredPlaces = places
         var candidates = [[Int32]](repeating: [], count: placeCount)
@@ -41,7 +42,8 @@ struct CoverTable {
     /// Returns few candidates that cover every place that can be covered, in ascending order, and a lower bound for the
     /// number of candidates.
     ///
-    /// - Parameter isStopped: Called from time to time; when it returns true, the best cover so far is the result.
+    /// - Parameter isStopped: Called from time to time. When it returns true, the search ends with the best cover so
+    ///   far.
     func fewest(isStopped: () -> Bool = { false }) -> (chosen: [Int], least: Int) {
         guard !coverable.isEmpty else { return ([], 0) }
         var best = exchanged(greedy(prices: nil))
@@ -59,7 +61,7 @@ struct CoverTable {
     /// Repeatedly chooses the candidate that covers most of the remaining places, or the places with the highest
     /// prices.
     private func greedy(prices: [Double]?) -> [Int] {
-        // A place without a price still counts a little.
+        // A place with the price 0 gets a small worth, so that it is covered too.
         let worth = (prices ?? candidates.map { _ in 1 }).map { max($0, 1e-3) }
         var gains = coveredPlaces.map { $0.reduce(0) { $0 + worth[Int($1)] } }
         var missing = needs
@@ -125,7 +127,7 @@ struct CoverTable {
         }
 
         mutating func removeUnneeded() {
-            // Candidates with the fewest places of their own come first.
+            // The candidates with the fewest places that only they cover come first.
             for candidate in chosen.sorted(by: { (neededPlaces($0).count, $0) < (neededPlaces($1).count, $1) })
             where neededPlaces(candidate).isEmpty {
                 remove(candidate)
@@ -190,8 +192,8 @@ struct CoverTable {
             }
         }
 
-        /// Returns a candidate (`single`) that can replace two chosen candidates: those at the index `first` and at a
-        /// greater index `other`. Nil if no candidate can.
+        /// Returns a candidate (`single`) that can replace two chosen candidates: the candidate at the index `first`
+        /// and a candidate at a greater index `other`. Returns nil if no candidate can replace two.
         private mutating func replacement(for first: Int) -> (other: Int, single: Int)? {
             let candidate = chosen[first]
             change(candidate, by: -1)
@@ -216,7 +218,8 @@ struct CoverTable {
 
     // MARK: - The bound
 
-    /// A lower bound for the size of a cover, at most `count`, and the prices of the places that prove it.
+    /// Returns a lower bound for the number of candidates in a cover, limited to `count`, and the prices that give this
+    /// bound.
     private func bound(above count: Int, _ isStopped: () -> Bool) -> (least: Int, prices: [Double]) {
         var prices = candidates.map { covering in
             covering.map { 1 / Double(coveredPlaces[Int($0)].count) }.min() ?? 0
@@ -250,8 +253,8 @@ struct CoverTable {
         return (min(count, max(1, Int((best.value - Self.roundingReserve).rounded(.up)))), best.prices)
     }
 
-    /// The largest number of links between candidates and places that are visited for the bound. Visiting this many
-    /// takes some tenths of a second.
+    /// The largest number of pairs of a candidate and a place that it covers that are visited for the bound. These
+    /// visits take a few tenths of a second.
     private static let work = 60_000_000
     /// A reserve for rounding errors of a sum of prices.
     private static let roundingReserve = 1e-6

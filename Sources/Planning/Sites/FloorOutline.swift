@@ -34,7 +34,7 @@ public struct FloorOutline: Hashable, Sendable {
     /// The area in m².
     public var area: Double { abs(Self.area(corners)) }
 
-    /// Returns true if a place lies inside or on the outline.
+    /// Returns true if a position is inside the outline or on it.
     public func contains(_ position: FloorPosition) -> Bool {
         var isInside = false
         for index in corners.indices {
@@ -50,12 +50,12 @@ public struct FloorOutline: Hashable, Sendable {
     /// The distance outside the outline, in m, that is tolerated because drawings are not exact.
     private static let tolerance = 0.1
 
-    /// Returns the first corner of another outline that lies outside this outline; nil if all corners lie inside.
+    /// Returns the first corner of another outline that is outside this outline; nil if all corners are inside.
     func firstCornerOutside(of other: FloorOutline) -> FloorPosition? {
         other.corners.first { isOutside($0) }
     }
 
-    /// Returns true if a position lies outside by more than 0.1 m.
+    /// Returns true if a position is more than 0.1 m outside the outline.
     package func isOutside(_ position: FloorPosition) -> Bool {
         !contains(position) && corners.indices.allSatisfy { side($0).distance(to: position) > Self.tolerance }
     }
@@ -82,8 +82,8 @@ struct FloorSegment {
     let to: FloorPosition
 
     /// The share of this segment's length at which it meets another segment; `nil` if the segments do not meet or are
-    /// parallel. A meeting at the end of this segment does not count, but a meeting at its start does. So a chain of
-    /// segments that meets a wall at a corner meets it once.
+    /// parallel. A meeting point at the end of this segment does not count, but a meeting point at its start does. So
+    /// if two joined segments touch a wall at their common corner, only one crossing is counted.
     func meeting(_ other: FloorSegment) -> Double? {
         let (ax, ay) = (to.x - from.x, to.y - from.y)
         let (bx, by) = (other.to.x - other.from.x, other.to.y - other.from.y)
@@ -125,7 +125,7 @@ public struct FloorBounds: Hashable, Sendable {
     public private(set) var low: FloorPosition
     public private(set) var high: FloorPosition
 
-    /// Returns `nil` for no positions.
+    /// Returns `nil` if there are no positions.
     public init?(_ positions: some Sequence<FloorPosition>) {
         var low = FloorPosition(x: .infinity, y: .infinity)
         var high = FloorPosition(x: -.infinity, y: -.infinity)

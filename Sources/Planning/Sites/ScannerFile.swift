@@ -2,7 +2,7 @@ public import Airtime
 internal import BluetoothTypes
 public import Configuration
 
-/// Scanners of the user's own, from a file.
+/// A file in which the user describes scanners.
 public enum ScannerFile {
     /// Reads the file.
     ///

@@ -1,7 +1,7 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// The declaration of a file with scanners of the user's own.
+/// The declaration of a file in which the user describes scanners.
 enum ScannerFileFormat {
     static let name = Key(
         "name", .name, "Name of this list of scanners, such as \"our-visitors\".", isRequired: true)

@@ -35,7 +35,7 @@ extension FloorPosition {
 }
 
 extension ConfigurationDecoder {
-    /// Reads a site from the outermost object of a site file, or from the copy of a site in a map of signals.
+    /// Reads a site from the outermost object of a site file, or from the copy of a site inside a signal map.
     package mutating func site(_ node: JSONNode) -> Site? {
         guard expect(.site, node), let root = open(SiteFormat.section, node) else { return nil }
         _ = read(FileHeader.schema, in: root)
@@ -80,7 +80,7 @@ extension ConfigurationDecoder {
             case .crossing(let first, let second):
                 let repeated = zip(corners, corners.dropFirst()).enumerated().first { $0.element.0 == $0.element.1 }
                 if let repeated {
-                    self.error("corner \(repeated.offset + 2) is the same as the one before it", at: node)
+                    self.error("corner \(repeated.offset + 2) equals the previous corner", at: node)
                 } else {
                     self.error(
                         "the outline crosses or touches itself: the sides after corner \(first + 1) and after corner "

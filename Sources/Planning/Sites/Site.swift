@@ -2,19 +2,19 @@ public import Airtime
 public import BluetoothTypes
 public import Configuration
 
-/// A floor plan from a site file. Its values are checked, and have the types of the models.
+/// A floor plan from a site file. All values are checked, and have the types that the models use.
 public struct Site: Sendable {
     public var name: String
-    /// The picture behind the floor; nil if the file has none.
+    /// The picture that is drawn behind the floor; nil if the file has no picture.
     public var picture: Picture?
-    /// The outline of the floor; nil if the file has none.
+    /// The outline of the floor; nil if the file has no outline.
     public var outline: FloorOutline?
     public var walls: [Wall]
     public var beacons: [SiteBeacon]
-    /// The fleet that contains the beacons; nil if the file lists the beacons.
+    /// The fleet that contains the beacons; nil if the site file itself lists the beacons.
     public var fleet: FleetReference?
     public var paths: [Path]
-    /// The rooms. If two of them overlap, the first one counts.
+    /// The rooms. Where two rooms overlap, a position belongs to the first room.
     public var rooms: [Room] = []
     public var receivers: [Receiver] = []
     /// The possible positions of beacons; empty if any position on the floor is possible.
@@ -26,9 +26,9 @@ public struct Site: Sendable {
     /// The scanner of all visitors, or the scanners of the visitors with their shares.
     public var scanners: ScannerMix
     public var target: SiteCoverage.Target
-    /// False if the file has no target, so that ``target`` is ``SiteCoverage/Target/usual``.
+    /// False if the file has no target. In this case ``target`` is ``SiteCoverage/Target/usual``.
     public var hasOwnTarget = true
-    /// The values of beacons that have no values of their own in the file, and of proposed beacons.
+    /// The values of beacons for which the file sets no values, and of proposed beacons.
     public var defaults: Defaults
 
     /// The fleet of this site's beacons. The caller reads the fleet and sets ``beacons``.
@@ -60,9 +60,9 @@ public struct Site: Sendable {
         }
     }
 
-    /// The values of beacons that have no values of their own in the file.
+    /// The values of beacons for which the file sets no values.
     public struct Defaults: Hashable, Sendable {
-        /// T in µs.
+        /// T, the advertising interval in µs.
         public var intervalMicroseconds = 500_000.0
         public var payloadOctets = 31
         /// The radiated power in dBm.
@@ -72,8 +72,8 @@ public struct Site: Sendable {
     /// The version of the file format.
     public static let version = 1
 
-    /// The rectangle around the outline, or around everything if there is no outline; `nil` for a site with neither an
-    /// outline, walls, beacons, paths nor mounts.
+    /// The rectangle around the outline, or around everything if there is no outline; `nil` for a site without an
+    /// outline, walls, beacons, paths and mounts.
     public var bounds: FloorBounds? {
         if let outline { return FloorBounds(outline.corners) }
         return FloorBounds(
@@ -85,16 +85,17 @@ public struct Site: Sendable {
 public struct SiteBeacon: Hashable, Sendable {
     public let name: String
     public let position: FloorPosition
-    /// T in µs; with a pattern, the constant interval that has the same number of events.
+    /// T, the advertising interval in µs; with a pattern, the constant interval with the same mean number of events per
+    /// second.
     public let intervalMicroseconds: Double
     /// The pattern of intervals; nil for a constant interval.
     public let pattern: AdvertisingPattern?
-    /// tau in µs.
+    /// tau, the airtime of a packet in µs.
     public let airtimeMicroseconds: Double
     /// The radiated power in dBm.
     public let radioPower: Double
-    /// The other advertisements of this beacon, each with a count of 1. They collide with packets of other beacons, but
-    /// never with packets of this beacon.
+    /// The other advertisements of this beacon, each with a count of 1. Their packets collide with packets of other
+    /// beacons, but never with packets of this beacon.
     public let companions: [AdvertiserGroup]
 
     /// Throws the errors of `AdvertiserGroup`, and throws for positions that are not finite, and for a radio power
@@ -120,7 +121,7 @@ public struct SiteBeacon: Hashable, Sendable {
         self.companions = companions
     }
 
-    /// E in µs.
+    /// E, the mean period between advertising events in µs.
     var meanPeriodMicroseconds: Double { intervalMicroseconds + AdvertisingDelay.meanMicroseconds }
 }
 
@@ -152,8 +153,8 @@ public struct SiteRadio: Hashable, Sendable {
     func meanLoss(_ distance: Double) -> Double { (try? pathLoss.decibels(atMeters: distance)) ?? .infinity }
 
     /// Returns the distance in m, at most `limit`, up to which a transmitter is received if shadowing raises its level
-    /// by `deviations` standard deviations. With 4, the probability of reception beyond the distance is below 1 in
-    /// 30,000.
+    /// by `deviations` standard deviations. With 4 deviations, the probability of reception beyond this distance is
+    /// below 1 in 30,000.
     func reach(radioPower: Double, limit: Double, deviations: Double = 4) -> Double {
         let acceptableLoss = radioPower - sensitivity + deviations * shadowing
         guard meanLoss(limit) > acceptableLoss else { return limit }

@@ -28,7 +28,7 @@ public struct SiteDraft: Sendable {
         public var position: FloorPosition
     }
 
-    /// A path that people walk.
+    /// A path along which people walk.
     public struct Path: Hashable, Sendable {
         public var name: String
         public var points: [FloorPosition]
@@ -47,8 +47,8 @@ public struct SiteDraft: Sendable {
     /// - Parameter name: At most 64 letters, digits, `.`, `_` and `-`.
     public init(name: String) { self.name = name }
 
-    /// The text of the file, with positions in m rounded to mm. Keys without a value are left out. The text contains
-    /// the default scanner and the default target, so that the user can change them there.
+    /// The text of the file. Positions are in m, rounded to mm. Keys without a value are left out. The default scanner
+    /// and the default target are written out, so that the user can change them in the file.
     public var text: String {
         var members: [(String, JSONValue)] = [("version", .integer(Site.version)), ("name", .string(name))]
         if let picture {

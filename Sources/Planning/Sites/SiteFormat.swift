@@ -7,8 +7,8 @@ enum SiteFormat {
     static let position = ValueType<FloorPosition>.floorPosition
     static let interval = ValueType<Double>.real(20...10_240, unit: "ms")
     static let radioPower = ValueType<Double>.real(-127...20, unit: "dBm")
-    /// The largest number of corners of an outline or a path. The check of an outline compares every side with every
-    /// other.
+    /// The largest number of corners of an outline or a path. The limit keeps the check of an outline fast, which
+    /// compares every side with every other side.
     static let cornerLimit = 2000
     static let wallLimit = 250_000
     static let receiverLimit = 5000
@@ -36,15 +36,15 @@ enum SiteFormat {
         "Paths that people walk.")
     static let rooms = Key(
         "rooms", .list("rooms", 1...1000, of: .section(SiteRoomKeys.section)),
-        "The rooms, which `pharos locate` names. If two rooms overlap, the first one counts.")
+        "The rooms, for `pharos locate`. Where two rooms overlap, the first is used.")
     static let receivers = Key(
         "receivers", .list("receivers", 1...receiverLimit, of: .section(SiteReceiverKeys.section)),
         "The receivers. A collector takes their positions from here if its own file has none.")
     static let picture = Key(
-        "picture", .section(PictureKeys.section), "A picture of the floor, which pages draw behind the plan.")
+        "picture", .section(PictureKeys.section), "A picture of the floor. Pages draw it behind the plan.")
     static let defaults = Key(
         "defaults", .section(BeaconKeys.defaults),
-        "Values for beacons that state none of their own, and for proposed beacons.")
+        "Values for beacons that do not set them, and for proposed beacons.")
     static let pathLoss = Key(
         "pathLoss", .section(PathLossKeys.section), "How the mean received power falls with the distance.")
     static let sensitivity = Key(
@@ -57,8 +57,8 @@ enum SiteFormat {
         number for each of the channels 37, 38 and 39.
         """, default: ChannelLoads.none)
 
-    /// The type of a value that is one share for all channels, or an object with a share for each primary channel. Its
-    /// default can only be no load.
+    /// The type of a value that is one share for all channels, or an object with a share for each primary channel. Only
+    /// "no load" is possible as the default.
     private static let channelLoads: ValueType<ChannelLoads> = {
         let share = ValueType<Double>.share(0...0.99)
         let channels = ChannelLoads.names.prefix(3)
@@ -117,7 +117,7 @@ enum SiteFormat {
 
     // MARK: Values with two forms
 
-    /// The list of the beacons, or the object that names a fleet.
+    /// The type of `beacons`: a list of beacons, or an object that names a fleet.
     private static var beaconsOrFleet: ValueType<JSONNode> {
         let list = ValueType<[JSONNode]>.list("beacons", 1...Site.beaconLimit, of: BeaconKeys.type)
         let fleet = ValueType<JSONNode>.section(FleetKeys.section).defined(as: "fleet")
@@ -164,13 +164,13 @@ enum BeaconKeys {
     static let name = Key("name", .text, "Name of the beacon. Default: beacon-1 for the first beacon, and so on.")
     static let position = Key("position", SiteFormat.position, "Position of the beacon.", isRequired: true)
     static let interval = Key(
-        "intervalMs", SiteFormat.interval, "Advertising interval. Default: that of the section defaults.")
+        "intervalMs", SiteFormat.interval, "Advertising interval. Default: the value in the section defaults.")
     static let payload = Key(
         "payloadOctets", .integer(PacketTiming.payloadRange, unit: "bytes"),
-        "Bytes of advertising data. Default: that of the section defaults.")
+        "Bytes of advertising data. Default: the value in the section defaults.")
     static let radioPower = Key(
         "radioPowerDbm", SiteFormat.radioPower,
-        "Power that the antenna radiates. Default: that of the section defaults.")
+        "Power that the antenna radiates. Default: the value in the section defaults.")
     static let type = ValueType<JSONNode>.section(
         Section("A beacon.", [name, position, interval, payload, radioPower])
     ).defined(as: "beacon")
@@ -183,7 +183,7 @@ enum BeaconKeys {
     static let defaults = Section("Values of beacons.", [defaultInterval, defaultPayload, defaultRadioPower])
 }
 
-/// The keys of the fleet that has the beacons of a site.
+/// The keys of a reference to the fleet that contains the beacons of a site.
 enum FleetKeys {
     static let fleet = Key(
         "fleet", text,
@@ -236,7 +236,7 @@ enum PictureKeys {
     static let section = Section("A picture of the floor.", [file, width, position])
 }
 
-/// The keys of a path that people walk.
+/// The keys of a path along which people walk.
 enum PathKeys {
     static let name = Key("name", .text, "Name of the path.", isRequired: true)
     static let points = Key(

@@ -5,11 +5,11 @@ public import Airtime
 public struct SitePlacement: Hashable, Sendable {
     /// The reason for which the target is not reached everywhere.
     public enum Shortfall: Hashable, Sendable {
-        /// A beacon with this interval and power is not found in time even at its own place.
+        /// A beacon with this interval and power is not found in time even by a receiver at the beacon.
         case beacon
         /// Some places are too far from all listed mounts.
         case mounts
-        /// At some places, a beacon is received too weakly from every examined position.
+        /// At some places, a beacon is received too weakly, whichever examined position it has.
         case range
         /// The beacons collide too much.
         case collisions
@@ -17,9 +17,9 @@ public struct SitePlacement: Hashable, Sendable {
 
     /// The positions of the new beacons.
     public let positions: [FloorPosition]
-    /// The number of existing beacons that stay.
+    /// The number of existing beacons that are kept.
     public let kept: Int
-    /// A lower bound for the number of new beacons that cover all examined places from the examined mounts.
+    /// A lower bound for the number of new beacons, at the examined mounts, that cover all examined places.
     public let least: Int
     /// The share of the places that reach the target.
     public let holdingShare: Double
@@ -30,8 +30,8 @@ public struct SitePlacement: Hashable, Sendable {
     /// The number of computed places.
     public let places: Int
 
-    /// Returns the placement with the positions of another placement added, without duplicates. All other properties
-    /// stay as they are in this placement, without the effect of the added beacons.
+    /// Returns this placement with the positions of another placement added, without duplicates. The other properties
+    /// do not change: they do not include the effect of the added beacons.
     public func adding(_ more: SitePlacement) -> SitePlacement {
         SitePlacement(
             positions: positions + more.positions.filter { !positions.contains($0) }, kept: kept, least: least,
@@ -51,7 +51,7 @@ public struct SitePlacement: Hashable, Sendable {
 /// collisions. The search ends when no covered place misses the target because of collisions, or after eight rounds.
 public struct SitePlacementSearch: Sendable {
     private let site: Site
-    /// The existing beacons that stay.
+    /// The existing beacons that are kept.
     private let existingBeacons: [SiteBeacon]
     /// A new beacon, at any position.
     private let newBeacon: SiteBeacon
@@ -61,16 +61,16 @@ public struct SitePlacementSearch: Sendable {
     /// The possible positions of beacons.
     public let mounts: [FloorPosition]
 
-    /// The largest number of places, and of mounts, that are examined. A floor that needs more is too large.
+    /// The largest number of examined places, and of examined mounts. A floor that needs more of either is too large.
     static let limit = 40_000
     private static let rounds = 8
 
     /// - Parameters:
     ///   - site: The floor with its existing beacons. New beacons have the values of the site's `defaults`.
-    ///   - startsAnew: True to ignore the existing beacons.
+    ///   - startsAnew: True to plan without the existing beacons.
     ///   - places: The places that must reach the target.
-    ///   - spacing: The distance between these places, in m. If beacons do not reach from one place to the next, more
-    ///     places are examined.
+    ///   - spacing: The distance between these places, in m. If this distance is too large for the range of the
+    ///     beacons, a finer grid of places is examined.
     ///
     /// - Returns: `nil` for a site without a floor, and for a floor that is too large to examine place by place.
     public init?(
@@ -100,13 +100,13 @@ public struct SitePlacementSearch: Sendable {
     /// The smallest number of possible positions if the file lists no mounts.
     private static let leastMounts = 900
 
-    /// A function that gets the name of the present step, the number of parts of this step that are done, and the total
-    /// number of its parts, if known. The function returns false to stop the search.
+    /// A function that is called with the name of the current step, the number of its parts that are done, and the
+    /// total number of its parts if it is known. The function returns false to stop the search.
     public typealias Observer = (_ what: String, _ done: Int, _ total: Int?) -> Bool
 
     /// Searches for a placement; nil if the search is stopped before the first result.
     ///
-    /// - Parameter observe: Is called from time to time. The search stops when `observe` returns false.
+    /// - Parameter observe: Called from time to time. The search stops when it returns false.
     public func placement(_ observe: Observer = { _, _, _ in true }) throws(AirtimeError) -> SitePlacement? {
         var isStopped = false
         func continues(_ what: String, _ done: Int, _ total: Int?) -> Bool {
@@ -120,7 +120,7 @@ public struct SitePlacementSearch: Sendable {
             let table = try table(&state)
             let (chosen, least) = table.fewest { !continues("rounds", round, nil) }
             // Only the first round gives a lower bound for every choice. Later rounds assume the collisions of one
-            // choice, which another choice may not have.
+            // choice, and other choices may have fewer.
             if round == 0 { state.least = least }
             let (placement, failsByCollisions) = try evaluate(chosen, table, &state)
             if best.map({ placement.holdingShare > $0.holdingShare }) ?? true { best = placement }
@@ -132,13 +132,15 @@ public struct SitePlacementSearch: Sendable {
     /// The results for each place, which the rounds share.
     private struct State {
         var coverage: SiteCoverage
-        /// By place: the mounts from which a beacon may be received well enough, with its probability of reception.
+        /// By place: the mounts from which a beacon may be received well enough to reach the target, with the
+        /// probability of reception.
         var audibleMounts: [[(mount: Int32, audible: Double)]] = []
-        /// By place, if the target needs several beacons: the existing beacons that may reach its probability there.
+        /// By place, if the target needs several beacons: the existing beacons that may be received with the target's
+        /// probability.
         var existing: [[BeaconRanking.Entry]] = []
         /// By place: the strongest existing beacon.
         var best: [SiteReception.Best?] = []
-        /// By place: the lowest share of clear packets so far.
+        /// By place: the lowest share of clear packets in all rounds so far.
         var clear: [Double] = []
         /// By place: true if the existing beacons were expected to reach the target in an earlier round, but did not.
         var needsNewBeacon: [Bool] = []
@@ -183,7 +185,8 @@ public struct SitePlacementSearch: Sendable {
         return share > 0 ? site.target.probability / share : .infinity
     }
 
-    /// Returns the table of the places that a new beacon at each mount would help to reach the target.
+    /// Returns a table with one candidate for each mount: a new beacon there. The candidate covers the places that it
+    /// would help to reach the target.
     private func table(_ state: inout State) throws(AirtimeError) -> CoverTable {
         var covered = [[Int32]](repeating: [], count: mounts.count)
         var needs = [Int](repeating: 1, count: places.count)
@@ -192,7 +195,7 @@ public struct SitePlacementSearch: Sendable {
             if missing == 0 { continue }
             needs[place] = missing
             let needed = try neededAudibility(clear: state.clear[place], &state)
-            // With a target of one beacon, only the strongest beacon of a place counts.
+            // With a target of one beacon, only the strongest beacon received at a place counts.
             let strongest = site.target.beacons > 1 ? 0 : state.best[place]?.audible ?? 0
             for (mount, audible) in state.audibleMounts[place] where audible >= max(needed, strongest) {
                 covered[Int(mount)].append(Int32(place))
@@ -248,8 +251,8 @@ public struct SitePlacementSearch: Sendable {
         let satisfiable = Set(table.satisfiable)
         var (reachedCount, weakest) = (0, 1.0)
         var failsByCollisions = false
-        // The numbers of places that miss the target because of collisions, and because too few beacons can be
-        // received.
+        // The number of places that miss the target because of collisions, and the number of places that miss it
+        // because too few beacons can be received.
         var (missedByCollisions, missedByRange) = (0, 0)
         for (index, place) in places.enumerated() {
             let point = try coverage.point(at: place)

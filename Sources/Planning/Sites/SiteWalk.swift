@@ -26,11 +26,11 @@ public struct SiteWalk: Hashable, Sendable {
     public struct Result: Equatable, Sendable {
         /// The duration of the walk in s.
         public let duration: Double
-        /// The mean number of beacons that are received on the way.
+        /// The mean number of beacons that are received during the walk.
         public let seen: Double
-        /// The probability that at least one beacon is received on the way.
+        /// The probability that at least one beacon is received during the walk.
         public let seenAnyProbability: Double
-        /// The values of ``seenAnyProbability`` with each scanner, in the order of the mix.
+        /// ``seenAnyProbability`` with each scanner, in the order of the mix.
         public let seenAnyByScanner: [Double]
         /// The longest part of the path, in m, on which every beacon has a probability of reception below one half.
         public let longestGap: Double
@@ -39,11 +39,10 @@ public struct SiteWalk: Hashable, Sendable {
     /// The largest number of places at which a walk is examined.
     static let placeLimit = 2000
 
-    /// Walks through the floor of `coverage`.
-    /// A beacon is in range while its probability of reception is at least one half. It is found if its latency is
-    /// shorter than its time in range; the share of clear packets is that of the place at which the beacon is
-    /// strongest. One scanner finds the beacons independently of each other; a visitor has the same scanner on the
-    /// whole path.
+    /// Returns the result of the walk through the floor of `coverage`. A beacon is in range where its probability of
+    /// reception is at least one half. It is found if its latency is shorter than its time in range. The latency is
+    /// computed with the share of clear packets at the place where the beacon is strongest. A scanner finds each beacon
+    /// independently of the others. A visitor uses one scanner on the whole path.
     public func result(in coverage: inout SiteCoverage) throws(AirtimeError) -> Result {
         let places = self.places
         let step = places.count > 1 ? length / Double(places.count - 1) : 0
@@ -85,7 +84,8 @@ public struct SiteWalk: Hashable, Sendable {
             longestGap: min(length, Double(gap.longest) * step))
     }
 
-    /// The places at which the walk is examined: every half metre, and farther apart on long paths.
+    /// The places at which the walk is examined: one place every half metre; on long paths, the distance between two
+    /// places is larger.
     private var places: [FloorPosition] {
         let count = max(2, min(Self.placeLimit, Int(length / 0.5) + 1))
         let step = length / Double(count - 1)

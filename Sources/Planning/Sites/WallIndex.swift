@@ -16,8 +16,8 @@ struct WallIndex {
     /// The largest number of entries of all walls in all cells.
     private static let memberLimit = 4_000_000.0
 
-    /// Creates an index with about as many cells as walls, or with fewer cells if each wall passes through many of
-    /// them.
+    /// Creates an index with about as many cells as walls. If each wall would pass through many cells, there are fewer
+    /// cells.
     init(_ walls: [Wall]) {
         // Walls without a loss are left out.
         let walls = walls.filter { $0.attenuation > 0 }
@@ -34,7 +34,7 @@ struct WallIndex {
         cellHeight = max((bounds?.height ?? 0) / Double(side), 1e-9)
         starts = [Int](repeating: 0, count: side * side + 1)
         members = []
-        // The number of walls in each cell gives the start of each cell's entries.
+        // Counts the walls in each cell. The counts give the start of each cell's entries.
         var ends = starts
         for wall in walls {
             walk(from: wall.from, to: wall.to) { cell, _, _ in
@@ -55,7 +55,7 @@ struct WallIndex {
         members = entries
     }
 
-    /// The loss of all walls between two places in dB; the sum stops beyond `limit`.
+    /// Returns the loss of all walls between two places in dB. The addition ends as soon as the sum is above `limit`.
     func attenuation(from: FloorPosition, to: FloorPosition, limit: Double = .infinity) -> Double {
         guard !walls.isEmpty else { return 0 }
         let sight = FloorSegment(from: from, to: to)
@@ -63,7 +63,7 @@ struct WallIndex {
         walk(from: from, to: to) { cell, entry, exit in
             for member in members[starts[cell]..<starts[cell + 1]] {
                 let wall = walls[Int(member)]
-                // A wall lies in several cells; its crossing lies in one part of the line of sight.
+                // A wall can be in several cells, but the line of sight crosses it in only one of them.
                 guard let share = sight.meeting(FloorSegment(from: wall.from, to: wall.to)), share >= entry,
                     share < exit
                 else { continue }
@@ -74,11 +74,11 @@ struct WallIndex {
         return sum
     }
 
-    /// Visits the cells along a line. Each visit gets a cell and the shares of the line's length at which the line
-    /// enters and leaves the cell.
+    /// Visits the cells along a line. `visit` is called with a cell and with the shares of the line's length at which
+    /// the line enters and leaves the cell.
     ///
-    /// Places outside the grid belong to the cells at its rim. The parts of the line join without gap or overlap, and
-    /// the last part ends after the end of the line. The walk ends when a visit returns false.
+    /// Places outside the grid belong to the cells at its edge. The parts of the line in the cells join without a gap
+    /// or an overlap, and the last part extends beyond the end of the line. The walk ends when `visit` returns false.
     private func walk(from: FloorPosition, to: FloorPosition, _ visit: (Int, Double, Double) -> Bool) {
         guard let bounds else { return }
         let columnAxis = Axis(from.x - bounds.low.x, to.x - bounds.low.x, size: cellWidth, count: columns)

@@ -2,12 +2,13 @@ internal import Airtime
 
 /// The conversion from the numbers of a drawing to metres on the floor.
 enum DrawingScale {
-    /// Lengths: `meters` for one unit, and the point in m that becomes the origin.
+    /// The numbers are lengths. `meters` is the length of one unit; `origin` is the point in m that becomes the origin.
     case lengths(meters: Double, origin: FloorPosition)
-    /// Longitude and latitude in degrees, on the plane that touches the earth at a reference.
+    /// The numbers are longitude and latitude in degrees. They are projected to the plane that touches the earth at a
+    /// reference point.
     case degrees(TangentPlane)
 
-    /// Returns the position on the floor, rounded to mm; nil for degrees that do not exist.
+    /// Returns the position on the floor, rounded to mm; nil for degrees out of range.
     func position(_ point: DrawnPoint) -> FloorPosition? {
         let position: FloorPosition
         switch self {
@@ -21,10 +22,10 @@ enum DrawingScale {
     }
 }
 
-/// The plane that touches the ellipsoid of WGS 84 at a reference: x to the east, y to the north, in m.
+/// The plane that touches the ellipsoid of WGS 84 at a reference point: x to the east, y to the north, in m.
 ///
-/// A point of the earth is projected to the plane along the plane's normal, so lengths within 1 km of the reference are
-/// exact to 0.01 mm.
+/// A point of the earth is projected perpendicularly to the plane, so lengths within 1 km of the reference are exact to
+/// 0.01 mm.
 struct TangentPlane {
     private let sinLongitude: Double
     private let cosLongitude: Double
@@ -37,7 +38,7 @@ struct TangentPlane {
     /// The square of the first eccentricity (NIMA TR8350.2).
     private static let eccentricitySquared = 0.006_694_379_990_14
 
-    /// Nil for degrees outside -180...180 and -90...90.
+    /// Returns nil for a longitude outside -180...180 degrees or a latitude outside -90...90 degrees.
     init?(longitude: Double, latitude: Double) {
         guard let reference = Self.earthPosition(longitude, latitude) else { return nil }
         self.reference = reference

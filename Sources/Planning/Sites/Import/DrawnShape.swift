@@ -6,7 +6,7 @@ enum DrawnKind: CaseIterable {
     case outline, wall, room, beacon, receiver, mount, path
 
     /// The words that drawings use for this kind, English and German, in lower case. A longer word that ends with one
-    /// of these words means the same, such as `Außenwand`.
+    /// of these words, such as `Außenwand`, means the same.
     private var words: [String] {
         switch self {
         case .outline: ["outline", "outlines", "boundary", "perimeter", "contour", "umriss", "umrisse", "kontur"]
@@ -61,9 +61,9 @@ struct DrawnShape {
     }
 
     let form: Form
-    /// One corner for a point. A ring does not repeat its first corner.
+    /// The corners; a single corner for a point. A ring does not repeat its first corner.
     var points: [DrawnPoint]
-    /// True for a ring, and for a line whose last corner is the first one.
+    /// True for a ring, and for a line that ends at its first corner.
     let isClosed: Bool
     /// The coordinates in the file, with their position for messages.
     let node: JSONNode
@@ -73,7 +73,7 @@ extension ConfigurationDecoder {
     /// The largest number of corners in all shapes of a drawing.
     private static var cornerLimit: Int { 1_000_000 }
 
-    /// The shapes of a geometry object (RFC 7946, 3.1). Holes of polygons are counted and left out.
+    /// Reads the shapes of a geometry object (RFC 7946, 3.1). Holes of polygons are counted in `holes` and ignored.
     mutating func shapes(of geometry: JSONNode, holes: inout Int, depth: Int = 0) -> [DrawnShape] {
         if case .null = geometry.value { return [] }
         guard let type = text(required("type", in: geometry, "kind of geometry, such as \"Polygon\"")) else {

@@ -2,21 +2,21 @@ public import Airtime
 internal import BluetoothTypes
 public import Configuration
 
-/// Reads the parts of a floor from GeoJSON (RFC 7946), as programs for maps and `ogr2ogr` write it.
+/// Reads the parts of a floor from GeoJSON (RFC 7946), the format that programs for maps and `ogr2ogr` write.
 ///
 /// A word in the property `kind` or `layer` of a feature names the kind of the feature, in upper or lower case.
-/// Features of no known kind are left out.
+/// Features without a known kind are ignored.
 public struct FloorImport: Sendable {
     /// The options of an import.
     public struct Options: Sendable {
         /// The length of a unit of the drawing in m. If it is nil, the unit is the degree if the file states degrees or
-        /// its numbers look like degrees, and otherwise the metre.
+        /// its numbers look like degrees; otherwise it is the metre.
         public var metersPerUnit: Double?
         /// The point in degrees that becomes the origin.
         public var reference: (longitude: Double, latitude: Double)?
         /// The point in m that becomes the origin.
         public var origin: FloorPosition?
-        /// The loss in dB of walls that name neither a loss nor a material.
+        /// The loss in dB of walls without a loss and without a material in the file.
         public var wallAttenuation = WallMaterial.brick.attenuation
 
         public init() {}
@@ -30,7 +30,7 @@ public struct FloorImport: Sendable {
     /// The number of features without a known kind, by the text that names their layer.
     private var unknownLayers: [String: Int] = [:]
     private var holeCount = 0
-    /// The number of walls that name neither a loss nor a material.
+    /// The number of walls without a loss and without a material in the file.
     private var plainWallCount = 0
     private var outlineCount = 0
 
@@ -81,7 +81,7 @@ public struct FloorImport: Sendable {
         /// The first property with one of these names, which are in lower case.
         func property(_ names: [String]) -> JSONNode? { FloorImport.property(names, of: properties) }
 
-        /// The text of a property; a number counts as its digits.
+        /// Returns the text of a property. A number is returned as its digits.
         func text(_ names: [String]) -> String? {
             FloorImport.property(names, of: properties).flatMap(FloorImport.text)
         }
@@ -135,7 +135,7 @@ public struct FloorImport: Sendable {
 
     /// The largest number of features.
     private static let featureLimit = 500_000
-    /// The words for the kinds, as messages list them.
+    /// The words for the kinds, for messages.
     private static let kinds = "outline, wall, room, beacon, receiver, mount and path"
 
     private mutating func feature(_ node: JSONNode, layerOfAll: String?) -> Feature? {
@@ -194,8 +194,8 @@ public struct FloorImport: Sendable {
         return TangentPlane(longitude: reference.longitude, latitude: reference.latitude).map { .degrees($0) }
     }
 
-    /// A drawing without a coordinate system whose numbers span less than this is in degrees: in metres it would be
-    /// smaller than a hand.
+    /// If a drawing names no coordinate system and its numbers span less than this, they are read as degrees: a floor
+    /// of 0.1 m does not exist.
     private static let degreeExtent = 0.1
 
     private mutating func lengths(_ root: JSONNode, _ bounds: FloorBounds?) -> DrawingScale? {
@@ -231,7 +231,7 @@ public struct FloorImport: Sendable {
     /// The length in m above which a floor is probably drawn in another unit.
     private static let longFloor = 2000.0
 
-    /// Returns the positions of a shape on the floor. A position that repeats the previous position is left out.
+    /// Returns the positions of a shape on the floor. A position that equals the previous position is left out.
     private mutating func positions(_ shape: DrawnShape, _ scale: DrawingScale) -> [FloorPosition] {
         var result: [FloorPosition] = []
         for point in shape.points {
@@ -286,10 +286,10 @@ public struct FloorImport: Sendable {
         }
     }
 
-    /// The properties that may hold the name of a feature.
+    /// The properties that may contain the name of a feature.
     private static let nameKeys = ["name", "label", "text", "bezeichnung", "id"]
 
-    /// Returns the name of a part of a feature. The second part of the feature `desk` is `desk-2`.
+    /// Returns the name of a part of a feature. For example, the second part of the feature `desk` is `desk-2`.
     private static func name(_ name: String?, _ index: Int) -> String? {
         name.map { index == 0 ? $0 : "\($0)-\(index + 1)" }
     }
@@ -303,8 +303,8 @@ public struct FloorImport: Sendable {
         if let corners = ring(shape, positions, of: .outline) { draft.outline = corners }
     }
 
-    /// Returns the corners of a ring that does not cross itself. The last corner of an open line is joined to the
-    /// first.
+    /// Returns the corners of a ring; nil after reporting an error, for example if the ring crosses itself. If a line
+    /// is open, its last corner is joined to the first.
     private mutating func ring(
         _ shape: DrawnShape, _ positions: [FloorPosition], of kind: DrawnKind
     ) -> [FloorPosition]? {
@@ -315,7 +315,7 @@ public struct FloorImport: Sendable {
         return decoder.outline(positions, shape.node)?.corners
     }
 
-    /// Adds walls. A signal crosses a wall that is drawn as an area twice, so each of its sides has half the loss.
+    /// Adds walls. If a wall is drawn as an area, a signal crosses two of its sides, so each side gets half the loss.
     private mutating func takeWalls(_ feature: Feature, _ shapes: [(shape: DrawnShape, positions: [FloorPosition])]) {
         let givenLoss = number(
             feature.property(["attenuationdb", "attenuation", "lossdb", "loss", "dämpfung"]), 0...100, "dB")
@@ -328,7 +328,7 @@ public struct FloorImport: Sendable {
                 continue
             }
             let points = shape.isClosed ? positions + positions.prefix(1) : positions
-            // A line without a length has no effect.
+            // A line of length 0 is ignored.
             guard points.count > 1 else { continue }
             if givenLoss == nil, material == nil { plainWallCount += 1 }
             draft.walls.append(
@@ -349,8 +349,8 @@ public struct FloorImport: Sendable {
         return number
     }
 
-    /// Adds beacons or receivers. A beacon or receiver that is drawn as a line or an area, such as a circle, is in the
-    /// middle of the drawing.
+    /// Adds beacons or receivers. If one is drawn as a line or an area, such as a circle, its position is the middle of
+    /// this shape.
     private mutating func add(
         _ feature: Feature, _ shapes: [(shape: DrawnShape, positions: [FloorPosition])],
         to list: WritableKeyPath<SiteDraft, [SiteDraft.Point]>, _ what: String
@@ -375,7 +375,8 @@ public struct FloorImport: Sendable {
 
     // MARK: - Checks of the whole file
 
-    /// Rooms must lie inside the outline, which may come after them in the file.
+    /// Reports rooms that are not inside the outline. The outline may follow the rooms in the file, so this check is
+    /// the last step.
     private mutating func checkRooms() {
         guard let outline = try? FloorOutline(corners: draft.outline) else { return }
         for (room, node) in zip(draft.rooms.suffix(roomNodes.count), roomNodes) {
@@ -386,7 +387,7 @@ public struct FloorImport: Sendable {
         }
     }
 
-    /// The names of the layers without a known kind, the layer with the most features first.
+    /// The names of the layers whose features have no known kind. The layer with the most features is the first.
     private var layers: String {
         let names = unknownLayers.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key).filter { !$0.isEmpty }
         return names.prefix(6).map { ProblemText.quoted($0) }.joined(separator: ", ")

@@ -1,7 +1,7 @@
-/// A material of walls with the typical loss of one crossing at 2.4 GHz.
-/// The losses are rules of thumb. The losses of plaster, brick and concrete (3, 6 and 12 dB) are the examples of the
-/// site format; those of glass, wood and metal are usual in lists for Wi-Fi (2 to 3, 3 to 4, and 12 dB). Walls of one
-/// material differ by more than the materials do, so measured values are better.
+/// A material of walls with the typical loss of one crossing at 2.4 GHz. The losses are rules of thumb. The losses of
+/// plaster, brick and concrete (3, 6 and 12 dB) are the examples of the site format; lists for Wi-Fi usually state 2 to
+/// 3 dB for glass, 3 to 4 dB for wood, and 12 dB for metal. Two walls of one material can differ more than two
+/// materials, so measured values are better.
 public enum WallMaterial: String, CaseIterable, Hashable, Sendable {
     case glass
     case plaster
@@ -44,12 +44,12 @@ public enum WallMaterial: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// The words of a name in a drawing, in lower case: `A-WALL_Glass` has `a`, `wall` and `glass`.
+/// The words of a name in a drawing, in lower case: `a`, `wall` and `glass` for `A-WALL_Glass`.
 struct DrawingWords {
     private let words: [String]
 
     init(_ text: String) { words = text.lowercased().split { !$0.isLetter }.map(String.init) }
 
-    /// Returns the meaning of the first word for which `meaning` returns a value.
+    /// Calls `meaning` with each word, and returns the first result that is not nil.
     func first<Meaning>(_ meaning: (String) -> Meaning?) -> Meaning? { words.lazy.compactMap(meaning).first }
 }

@@ -11,16 +11,17 @@ public struct PictureFile: Hashable, Sendable {
         public var mediaType: String { "image/\(rawValue)" }
     }
 
-    /// The reason for which a file is refused. The description ends a sentence that begins with the name of the file.
+    /// The reason for which a file is refused. The description is the rest of a sentence that begins with the name of
+    /// the file.
     public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The file is neither PNG nor JPEG. For a known format: its name, such as `an SVG drawing`, and the command
-        /// that converts it.
+        /// The file is neither PNG nor JPEG. If the format is known, `name` is its name, such as `an SVG drawing`, and
+        /// `conversion` is the command that converts it.
         case otherFormat(name: String?, conversion: String?)
-        /// The file ends before the size of the picture, or contains a size of 0 pixels.
+        /// The file ends before the size of the picture, or the size is 0 pixels.
         case damaged(Format)
         /// More bytes than ``octetLimit``.
         case tooLarge
-        /// More pixels than ``sideLimit`` along a side, or than ``pixelLimit``.
+        /// The picture has more than ``sideLimit`` pixels along a side, or more than ``pixelLimit`` pixels in all.
         case tooManyPixels(width: Int, height: Int)
 
         public var description: String {
@@ -39,15 +40,15 @@ public struct PictureFile: Hashable, Sendable {
     }
 
     public let format: Format
-    /// Pixels from left to right as a browser shows the picture.
+    /// The number of pixels from left to right when a browser shows the picture.
     public let width: Int
-    /// Pixels from top to bottom as a browser shows the picture.
+    /// The number of pixels from top to bottom when a browser shows the picture.
     public let height: Int
     public let octets: [UInt8]
 
     /// The largest size of a file, in bytes.
     public static let octetLimit = 20_000_000
-    /// The largest number of pixels along a side; browsers draw no larger pictures.
+    /// The largest number of pixels along a side. Browsers cannot draw larger pictures.
     public static let sideLimit = 16_384
     /// The largest number of pixels; a browser needs four bytes for each.
     public static let pixelLimit = 64_000_000
@@ -76,7 +77,7 @@ public struct PictureFile: Hashable, Sendable {
     /// The height of the picture divided by its width.
     public var aspectRatio: Double { Double(height) / Double(width) }
 
-    /// The file as an address that a page contains: `data:image/png;base64,…`.
+    /// The whole file as a data URL for a page: `data:image/png;base64,…`.
     public var dataAddress: String { "data:\(format.mediaType);base64,\(Data(octets).base64EncodedString())" }
 
     /// Recognizes other formats in which floor plans are often stored.
@@ -112,7 +113,7 @@ private struct PictureHeader {
 
     init(_ octets: [UInt8]) { self.octets = octets }
 
-    /// The size in the IHDR chunk, which is the first one of a PNG file (ISO/IEC 15948, 11.2.2).
+    /// Reads the size in the IHDR chunk, the first chunk of a PNG file (ISO/IEC 15948, 11.2.2).
     mutating func pngSize() -> (width: Int, height: Int)? {
         offset = 8
         guard number(4) == 13, octets.dropFirst(offset).starts(with: "IHDR".utf8) else { return nil }
@@ -128,7 +129,7 @@ private struct PictureHeader {
         var isTurned = false
         while number(1) == 0xFF {
             var marker = number(1)
-            // Any number of bytes 0xFF may fill the space before a marker.
+            // Before a marker, any number of bytes 0xFF may be inserted as filling.
             while marker == 0xFF { marker = number(1) }
             // These markers have no length and no data.
             if let marker, marker == 0x01 || (0xD0...0xD7).contains(marker) { continue }

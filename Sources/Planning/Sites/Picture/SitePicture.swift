@@ -4,7 +4,7 @@ public import Configuration
 extension Site {
     /// A picture of the floor, which is drawn behind the plan.
     public struct Picture: Sendable {
-        /// The PNG or JPEG file as the site file names it, relative to the site file.
+        /// The path of the PNG or JPEG file as written in the site file, relative to the site file.
         public var file: String
         /// The width of the picture on the floor, in m. The height follows from the shape of the picture.
         public var width: Double
@@ -28,7 +28,7 @@ extension Site {
 
         /// The path of the file.
         ///
-        /// - Parameter site: The path of the site file. With `-`, standard input, the picture's path starts at the
+        /// - Parameter site: The path of the site file. For `-` (standard input), the picture's path is relative to the
         ///   working directory.
         public func path(ofSite site: String) -> String {
             guard !file.hasPrefix("/"), let slash = site.lastIndex(of: "/") else { return file }
