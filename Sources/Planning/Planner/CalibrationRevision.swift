@@ -1,20 +1,21 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// The text of a beacon profile with a new calibration value, and every other byte unchanged.
+/// The text of a beacon profile with a new calibration value. All other bytes are unchanged.
 public struct CalibrationRevision: Sendable {
     /// The new text.
     public let text: [UInt8]
-    /// The key of the value: a radio power, or `default`.
+    /// The key of the value in `calibration`: a radio power in dBm, or `default`.
     public let key: String
-    /// The value: dBm at 1 m.
+    /// The measured power at 1 m in dBm.
     public let dBm: Int
 
     /// - Parameters:
     ///   - text: The text of the profile.
-    ///   - radioPower: The radio power of the transmitter in dBm; nil if it is unknown, which sets the default.
+    ///   - radioPower: The radio power of the transmitter in dBm; nil if it is unknown. In this case the key is
+    ///     `default`.
     ///   - measuredPower: The measured power at 1 m in dBm; rounded to the nearest whole number.
-    ///   - receiver: The name of the receiver that measured it.
+    ///   - receiver: The name of the receiver that measured the power.
     ///
     /// Throws for values that no frame can carry, and for a text that is not a profile.
     public init(
@@ -59,7 +60,7 @@ private struct TextEdit {
 
     var text: [UInt8] {
         var result = original
-        // If two insertions have the same offset, the later one comes first.
+        // If two insertions have the same offset, the later insertion is made first.
         for change in changes.enumerated().sorted(by: {
             ($0.element.range.lowerBound, $0.offset) > ($1.element.range.lowerBound, $1.offset)
         }) {
@@ -70,7 +71,7 @@ private struct TextEdit {
 
     mutating func insert(_ text: String, behindBraceOf node: JSONNode) {
         guard let offset = ProfileRevision.offsets(of: [node.position], in: original).first else { return }
-        // In an empty object no member follows, so the comma is dropped.
+        // In an empty object no member follows the insertion, so its comma is dropped.
         let nextOctet = original[(offset + 1)...].first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         let isEmpty = nextOctet == UInt8(ascii: "}")
         let hasEarlierInsertion = changes.contains { $0.range.lowerBound == offset + 1 }

@@ -5,9 +5,10 @@ internal import BluetoothTypes
 public struct CollisionQuestion: Sendable {
     public let air: PlannedAir
     public let background: BackgroundLoad
-    /// A packet survives another one that is this many dB weaker; nil if any overlap destroys it.
+    /// A packet survives an overlap with another packet that is at least this many dB weaker; nil if every overlap
+    /// destroys it.
     public let captureDecibels: Double?
-    /// The time between the copies of an event; nil for 1 ms in all devices.
+    /// The time between the copies of an event; nil if it is 1 ms in all devices.
     public let copySpacing: CopySpacing?
 
     public init(
@@ -138,16 +139,17 @@ public struct CollisionQuestion: Sendable {
 
     /// Below this share the model's value is mostly rounding error, and practically all packets are lost.
     private static let drownedShare = 1e-9
-    /// The load Σ tau/E at which the most packets arrive. Beyond it, more packets sent means fewer that arrive.
+    /// The load Σ tau/E at which the most packets arrive. At higher loads, fewer packets arrive if more are sent.
     private static let saturation = 0.5
 
-    /// Adds the runs of losses, which the model has for equal intervals only.
+    /// Adds the runs of losses. The model computes them only for equal intervals.
     private func addRuns(to answer: inout PlanAnswer, _ isDrowned: Bool) throws(AirtimeError) {
         guard let frame = air.onlyFrame else { return answer.add(.lossAfterLoss, .nothing) }
         let group = try frame.group(air.beacons)
         let runs = try RunsModel(
             group: group, otherClearProbability: background.clearProbability(ofEventOf: group))
-        // K packets in a row are lost with a probability of at least 1 - K·share.
+        // If practically all packets are lost, every run of losses has the probability 1 - K·share or more, so nearly
+        // 1.
         let run = { length in isDrowned ? 1 : runs.lossRunProbability(length: length) }
         let lossAfterLoss = runs.lossAfterLossProbability.map { isDrowned ? 1 : $0 }
         let isShown = lossAfterLoss != nil && !isDrowned
@@ -192,14 +194,14 @@ public struct CollisionQuestion: Sendable {
         answer.show(
             "with capture of \(NumberFormat.significant(captureDecibels)) dB", .nothing,
             shown: "\(NumberFormat.percent(band.stayingWithFirst)) to \(NumberFormat.percent(band.fullCapture))",
-            remark: "a receiver that stays with the first packet, and one that changes to the stronger packet")
+            remark: "receivers that stay with the first packet, and that change to the stronger packet")
         answer.note(
             "Capture assumes that all beacons are equally strong on average, with a shadowing of "
                 + "\(NumberFormat.significant(Self.shadowing)) dB. Both values are upper bounds, because several weak "
                 + "interferers together are not counted.")
     }
 
-    /// Adds the controls of the page, which exist only if all beacons send one legacy advertisement.
+    /// Adds the controls of the page. They need beacons that all send the same single legacy advertisement.
     private func addPicture(to answer: inout PlanAnswer) throws(AirtimeError) {
         guard let frame = air.onlyFrame, frame.extended == nil else { return }
         try answer.explore(
@@ -208,10 +210,10 @@ public struct CollisionQuestion: Sendable {
             captureDecibels: captureDecibels)
     }
 
-    /// σ in dB. Measurements with Bluetooth indoors found 3.5 to 5.9.
+    /// σ of the shadowing in dB. Measurements with Bluetooth indoors found 3.5 to 5.9 dB.
     private static let shadowing = 4.0
 
-    /// Advice for a fleet that sends too much.
+    /// Returns advice for a fleet that sends too many packets.
     private func saturation() throws(AirtimeError) -> String {
         let airtime = air.machines.flatMap(\.frames).map(\.airtimeMicroseconds).max() ?? 376
         let streams = air.advertisements
@@ -242,11 +244,11 @@ extension PlanKey {
         "Decimal logarithm of collisionFreeProbability, which remains exact if the probability rounds to 0.")
     fileprivate static let lossRuns = PlanKey(
         "lossRunProbability",
-        "Probability that so many packets in a row are lost, by their number; absent if the beacons send different "
+        "Probability of a run of lost packets, by the number of packets; absent if the beacons send different "
             + "packets."
     )
     fileprivate static let saturated = PlanKey(
-        "saturated", "True if fewer packets would arrive if each beacon sent more.")
+        "saturated", "True if fewer packets would arrive with shorter intervals.")
     fileprivate static let advertisements = PlanKey(
         "advertisements", "The different advertisements that the beacons send.")
     fileprivate static let capture = PlanKey("capture", "With --capture-db: share of packets that arrive with capture.")
@@ -260,7 +262,7 @@ extension PlanKey {
         label: "arriving", unit: "1/s")
     static let lossAfterLoss = PlanKey(
         "lossAfterLossProbability",
-        "Probability that the packet after a lost packet is lost too; null without losses, and if the beacons send "
+        "Probability that the packet after a lost packet is lost too; null if none is lost, or if the beacons send "
             + "different packets.", label: "lost after a loss")
     static let anyOfThree = PlanKey(
         "anyOfThreeProbability",
@@ -290,7 +292,7 @@ extension CollisionQuestion {
 public struct SitesCollisionQuestion: Sendable {
     private let sites: [CollisionQuestion]
 
-    /// - Parameter sites: At least one, all of one fleet.
+    /// - Parameter sites: At least one question. All questions are about sites of the same fleet.
     public init(_ sites: [CollisionQuestion]) { self.sites = sites }
 
     /// Returns a row for each site, and a sentence about the site at which the smallest share of packets arrives.

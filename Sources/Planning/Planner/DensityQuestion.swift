@@ -1,9 +1,10 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// A question for the planner: how many beacons fit in range of one receiver, and how far apart they are then.
+/// A question for the planner: how many beacons may be in range of one receiver, and how far apart they are on a square
+/// grid.
 public struct DensityQuestion: Sendable {
-    /// The mixture of the beacons. Fleets of different size have the same mixture.
+    /// The mixture of beacons and advertisements. The question varies the number of beacons, not the mixture.
     public let air: PlannedAir
     public let scanners: ScannerMix
     public let target: DetectionTarget
@@ -22,7 +23,7 @@ public struct DensityQuestion: Sendable {
         self.drawsCurve = drawsCurve
     }
 
-    /// Returns the answer. Its `holds` is false if not even one beacon is received in time.
+    /// Returns the answer. Its `holds` is false if even a single beacon is not received in time.
     public func answer() throws(PlanError) -> PlanAnswer {
         let frame = air.frame(air.target)
         let (beacons, latency, spacing) = try PlanError.asking { () throws(AirtimeError) in
@@ -120,7 +121,7 @@ public struct DensityQuestion: Sendable {
 extension PlanKey {
     fileprivate static let beaconsInRange = PlanKey(
         "beaconsInRange",
-        "Largest number of beacons in range of one receiver that meets the target; 0 if not even one beacon does.",
+        "Largest number of beacons in range of one receiver that meets the target; 0 if even one beacon misses it.",
         label: "beacons in range")
     fileprivate static let gridSpacing = PlanKey(
         "gridSpacingM",
@@ -135,7 +136,7 @@ public struct DetectionTarget: Sendable {
     /// The share of cases: above 0 and below 1.
     public let probability: Double
 
-    /// The models refuse times that are not above 0 s, or above an hour.
+    /// The models throw for times of 0 s or less, and for times above an hour.
     public init(withinSeconds seconds: Double, probability: Double) {
         self.seconds = seconds
         self.probability = probability

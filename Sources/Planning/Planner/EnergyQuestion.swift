@@ -6,20 +6,21 @@ public struct EnergyQuestion: Sendable {
     public let air: PlannedAir
     public let chip: BeaconChip
     public let battery: BeaconBattery
-    /// True if the user gave the charge of an event, and it is not taken from the table of chips.
+    /// True if the user gave the charge of an event; false if it comes from the table of chips.
     private let isMeasured: Bool
 
     /// - Parameters:
-    ///   - air: The interval, the payload and, for the energy of a received packet, the beacons that collide.
-    ///   - chip: A chip of the table; nil for another chip, for which `eventMicrocoulombs` is given.
-    ///   - battery: A battery of the table; nil for another battery of 3 V, for which the capacity is given.
+    ///   - air: The beacons in range with their intervals and payloads. Their collisions determine the energy of a
+    ///     received packet.
+    ///   - chip: A chip of the table. If it is nil, `eventMicrocoulombs` is needed.
+    ///   - battery: A battery of the table. If it is nil, `capacityMilliampereHours` is needed, and the voltage is 3 V.
     ///   - eventMicrocoulombs: Replaces the charge of the chip's advertising event, in µC.
     ///   - sleepMicroamperes: Replaces the chip's current between events, in µA. The default for a chip that is not in
     ///     the table is `BeaconChip.usualSleepMicroamperes`.
     ///   - capacityMilliampereHours: Replaces the battery's capacity, in mAh.
     ///
     /// Throws for charges outside 0.01...10,000 µC, sleep currents outside 0...100,000 µA, capacities outside 0.1...10⁶
-    /// mAh, and without a chip or a battery.
+    /// mAh, and if the chip or the battery is not determined.
     public init(
         air: PlannedAir, chip: BeaconChip?, battery: BeaconBattery?, eventMicrocoulombs: Double? = nil,
         sleepMicroamperes: Double? = nil, capacityMilliampereHours: Double? = nil
@@ -116,7 +117,7 @@ public struct EnergyQuestion: Sendable {
         answer.show("voltage", .number(battery.nominalVolts, unit: "V"), remark: "assumed for the battery's whole life")
         if air.origin != nil {
             answer.note(
-                "The life is that of the beacon whose battery is empty first, and the energy that of an average packet "
+                "The life is for the beacon whose battery is empty first. The energy is for an average packet "
                     + "of this beacon.")
         }
         if let only = air.onlyFrame, only.extended == nil {

@@ -3,7 +3,7 @@ internal import BluetoothTypes
 public import Configuration
 public import Fleet
 
-/// The airtime of each site of a fleet, as if one receiver received all beacons of the site.
+/// The airtime of each site of a fleet, on the assumption that one receiver receives all beacons of the site.
 public struct FleetAirtime: Sendable {
     /// The airtime of one site.
     public struct Site: Sendable {
@@ -11,7 +11,7 @@ public struct FleetAirtime: Sendable {
         public let name: String
         public let beacons: Int
         public let advertisements: Int
-        /// The probability that a packet does not collide with another one; nil if the model does not cover the
+        /// The probability that a packet does not collide with another packet; nil if the model does not cover the
         /// traffic.
         public let collisionFreeProbability: Double?
     }
@@ -58,7 +58,7 @@ public struct FleetAirtime: Sendable {
         }
     }
 
-    /// A row for each site, at most 50; empty when the model covers no site.
+    /// A table with a row for each site, at most 50; empty if the model covers no site.
     public var text: String {
         let computed = sites.filter { $0.collisionFreeProbability != nil }
         guard !computed.isEmpty else { return "" }

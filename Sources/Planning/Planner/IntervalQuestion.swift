@@ -11,7 +11,7 @@ public struct IntervalQuestion: Sendable {
     private let frame: PlannedFrame
     public let goal: IntervalGoal
     public let scanners: ScannerMix
-    /// The site of a fleet with these beacons; nil if the question gives their number.
+    /// The site of a fleet with these beacons; nil if the question states only their number.
     public let fleet: FleetInterval?
     /// True to compare scanners and to add controls. Only a page needs both, and the comparison takes longer.
     public let comparesScanners: Bool
@@ -57,7 +57,7 @@ public struct IntervalQuestion: Sendable {
         }
     }
 
-    /// tau in µs, on one primary channel.
+    /// tau in µs: the airtime of a packet on one primary channel.
     private var airtime: Double { frame.airtimeMicroseconds }
 
     /// Returns the answer. Its `holds` is false if no interval reaches the goal.
@@ -76,7 +76,8 @@ public struct IntervalQuestion: Sendable {
         let interval = PlanQuantity.milliseconds(Double(advice.interval.microseconds) / 1000)
         let pace = "an event every \(NumberFormat.milliseconds(from: advice.meanPeriodMicroseconds)) ms on average"
         answer.add(.advisedInterval, interval, isInText: !isMissed, remark: pace)
-        // If no interval meets the target, the text does not call this interval the interval to set.
+        // If no interval meets the target, the text shows this interval as the closest interval, not as the interval to
+        // set.
         if isMissed { answer.show("closest interval", interval, remark: pace) }
         answer.add(.meanPeriod, .milliseconds(advice.meanPeriodMicroseconds / 1000))
         answer.add(.collisionFree, .share(clear))
@@ -137,7 +138,7 @@ public struct IntervalQuestion: Sendable {
         }
     }
 
-    /// A sentence with the rule by which the interval was chosen.
+    /// Returns a sentence with the rule by which the interval was chosen.
     private func ruleSentence(_ outcome: IntervalOutcome) -> String {
         if outcome == .metAtLongest { return "This is the longest interval that controllers support." }
         guard advice.isSteady else {
@@ -167,7 +168,8 @@ public struct IntervalQuestion: Sendable {
         }
     }
 
-    /// A sentence with changes, each of which alone reaches the target; empty if there are none.
+    /// Returns a sentence with changes, each of which reaches the target by itself. Returns an empty text if there is
+    /// no such change.
     private func remedy(
         _ shortfall: IntervalOutcome.Shortfall, _ target: Double, _ probability: Double
     ) -> String {
@@ -342,14 +344,14 @@ public struct IntervalQuestion: Sendable {
         answer.pictures.page.decidingCurve = curve
     }
 
-    /// The time in s and the share of cases of the goal; nil if the goal is the throughput.
+    /// The goal's time in s and share of cases; nil if the goal is the throughput.
     private var wanted: (seconds: Double, probability: Double)? {
         guard case .detect(let seconds, let probability) = goal else { return nil }
         return (seconds, probability)
     }
 
-    /// Adds a sentence that compares the advised interval with the best intervals for latency and for throughput, which
-    /// the page marks too.
+    /// Adds a sentence that compares the advised interval with the best intervals for latency and for throughput. The
+    /// page marks these intervals too.
     private func reconcile(in answer: inout PlanAnswer) {
         guard let numbers = answer.pictures.page.explorer?.numbers,
             let latencyIntervalMs = numbers.bestLatencyIntervalMs,
@@ -464,19 +466,19 @@ extension IntervalQuestion {
         ]
 }
 
-/// A site of a fleet for which an interval is advised. The interval is for each beacon's most frequent advertisement.
-/// The beacons' other advertisements keep their intervals.
+/// A site of a fleet for which an interval is advised. The advised interval applies to each beacon's most frequent
+/// advertisement. The beacons' other advertisements keep their intervals.
 public struct FleetInterval: Sendable {
     public let air: PlannedAir
-    /// The bytes of advertising data in the longest of the most frequent advertisements.
+    /// The bytes of advertising data in the longest of the beacons' most frequent advertisements.
     public let payloadOctets: Int
     /// The PHY of the most frequent advertisements; nil for legacy PDUs.
     let phy: ExtendedPHY?
     /// ln of the probability that the other advertisements of one beacon do not hit an event.
     let logOtherClearProbability: Double
 
-    /// Throws an error if the most frequent advertisements use several PHYs, and the errors of the models for the other
-    /// advertisements.
+    /// Throws an error if the beacons' most frequent advertisements use several PHYs. Also throws the errors of the
+    /// models for the other advertisements.
     public init(_ air: PlannedAir) throws(PlanError) {
         self.air = air
         let fastest = air.machines.compactMap { $0.frames.min { $0.sortKey < $1.sortKey } }
@@ -484,7 +486,7 @@ public struct FleetInterval: Sendable {
         guard names.count <= 1 else {
             throw PlanError(
                 .question,
-                "one interval can be found only for advertisements on one PHY, but the most frequent ones of "
+                "an interval can be found only for advertisements on one PHY, but the most frequent ones of "
                     + "\(air.origin?.name ?? "the fleet") use \(names.sorted().joined(separator: ", ")): use --phy "
                     + "to plan all beacons on one PHY")
         }
@@ -505,7 +507,7 @@ public struct FleetInterval: Sendable {
             + (logOtherClearProbability == 0 ? "" : " The beacons' other advertisements keep their intervals.")
     }
 
-    /// The intervals in the fleet file now.
+    /// The current intervals in the fleet file.
     private var currentIntervals: String {
         let intervals = air.machines.compactMap { $0.frames.map(\.interval).min() }
         guard let low = intervals.min(), let high = intervals.max() else { return "–" }

@@ -6,7 +6,7 @@ public struct LatencyQuestion: Sendable {
     public let air: PlannedAir
     public let scanners: ScannerMix
     public let background: BackgroundLoad
-    /// The times in s after which the answer gives the share that is not yet received.
+    /// The times in s for which the answer states the share of beacons that are not yet received.
     public let undiscoveredAfter: [Double]
     /// True to compare the scanner with all known scanners. Only a page needs this, and it takes longer.
     public let comparesScanners: Bool
@@ -34,7 +34,7 @@ public struct LatencyQuestion: Sendable {
             }
             let firstModel = try model(scanners.parts[0].scanner)
             let longest = undiscoveredAfter.max() ?? 0
-            // If less than one packet arrives in a million days, there is no distribution to draw.
+            // If less than one packet arrives in a million days, the distribution cannot be computed.
             let packets = LatencyModel.longestHorizonSeconds * 1_000_000 / firstModel.meanPeriodMicroseconds
             guard firstModel.collisionFreeProbability * packets > 1e-6 else { return saturatedAnswer(firstModel) }
             if let pattern = air.frame(air.target).pattern {
@@ -106,7 +106,8 @@ public struct LatencyQuestion: Sendable {
         answer.noteRounding(of: air)
         answer.noteTraffic(of: air.onlyFrame, background)
         if !background.loads.isEven {
-            answer.note("Each event meets the mean of the channels' loads, whichever channel the scanner listens to.")
+            answer.note(
+                "Each event is computed with the mean of the channels' loads, whichever channel the scanner uses.")
         }
         return answer
     }

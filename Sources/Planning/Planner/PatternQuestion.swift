@@ -122,13 +122,13 @@ public struct PatternQuestion: Sendable {
         return Result(schedule: schedule, latency: latency, cost: search.cost(of: latency))
     }
 
-    /// A pattern must be better by this share to be worth its changes of the interval.
+    /// A pattern is advised only if it is better than simpler schedules by more than this share.
     private static let leastGain = 0.005
 
     private func answer(_ results: [Result]) throws(AirtimeError) -> PlanAnswer {
         let single = results[0]
         let best = results.min { $0.cost < $1.cost } ?? single
-        // The simplest schedule that is as good as the best one.
+        // The simplest schedule that is about as good as the best schedule.
         let chosen =
             results.first { isAsGood($0, as: best) } ?? best
         var answer = PlanAnswer(
@@ -166,7 +166,7 @@ public struct PatternQuestion: Sendable {
                 caption: "Schedules", header: Self.columns,
                 rows: results.map { cells($0, against: single) }))
         if case .pattern(let pattern) = chosen.schedule {
-            answer.note("In a profile, in the place of \"intervalMs\": \"pattern\": \(pattern.json.line)")
+            answer.note("In a profile, replace \"intervalMs\" with \"pattern\": \(pattern.json.line)")
         }
         answer.note(
             "The parts of a pattern are shares of time, not of events. Each part begins with an event, which is "
@@ -344,14 +344,14 @@ extension PlanKey {
     fileprivate static let scheduleFound = PlanKey(
         "single.foundShare", "With --goal within: share of visitors that find the beacon in time, 0 to 1.")
     fileprivate static let patterns = PlanKey(
-        "patterns", "The best patterns of two and three intervals; empty if no pattern keeps the limit of events.")
+        "patterns", "The best patterns of two and three intervals; empty if all have more events than allowed.")
     fileprivate static let scheduleCycle = PlanKey("patterns[].cycleS", "Duration of a cycle in s.")
     fileprivate static let parts = PlanKey("patterns[].parts", "The parts in order.")
     fileprivate static let partInterval = PlanKey(
         "patterns[].parts[].intervalMs", "Advertising interval of the part in ms.")
     fileprivate static let partTime = PlanKey("patterns[].parts[].forS", "Duration of the part in s.")
     fileprivate static let partShareOfTime = PlanKey(
-        "patterns[].parts[].shareOfTime", "Share of the time of the part, 0 to 1.")
+        "patterns[].parts[].shareOfTime", "Share of the cycle's time in the part, 0 to 1.")
     fileprivate static let partShareOfEvents = PlanKey(
         "patterns[].parts[].shareOfEvents", "Share of all events in the part, 0 to 1.")
     fileprivate static let scheduleGain = PlanKey(
@@ -363,7 +363,7 @@ extension PlanKey {
     fileprivate static let patternFound = PlanKey(
         "patterns[].foundShare", "With --goal within: share of visitors that find the beacon in time, 0 to 1.")
     fileprivate static let gain = PlanKey(
-        "gain", "Gain of the advised schedule over the best constant interval, as in patterns; 0 if that is advised.",
+        "gain", "Gain of the advised schedule, as in patterns; 0 if the constant interval is advised.",
         label: "gain")
     fileprivate static let cycle = PlanKey(
         "cycleS", "Duration of a cycle of the advised pattern in s; null if a constant interval is advised.",

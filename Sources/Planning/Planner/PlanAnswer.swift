@@ -20,7 +20,7 @@ public struct PlanAnswer: Sendable {
     public struct Fact: Sendable {
         /// The key in JSON; nil if the value is only in the text.
         public let key: PlanKey?
-        /// The label in the text; nil if the value is only in JSON.
+        /// The label in the text; nil if the value is only in the JSON.
         public let label: String?
         public let quantity: PlanQuantity
         /// The text that replaces the number if digits would be misleading.
@@ -28,7 +28,7 @@ public struct PlanAnswer: Sendable {
         /// A remark; may be empty.
         public let remark: String
 
-        /// The unit in the text; empty if the value has none, or includes it.
+        /// The unit in the text; empty if the value has no unit, or if its text includes the unit.
         var unit: String { key.map(\.unit).flatMap { $0.isEmpty ? nil : $0 } ?? quantity.unit }
     }
 
@@ -37,7 +37,7 @@ public struct PlanAnswer: Sendable {
         self.sentence = sentence
     }
 
-    /// The value with a key of the JSON object; nil if the answer has no such key.
+    /// The value of a key in the JSON object; nil if the answer has no such key.
     public subscript(_ name: String) -> PlanQuantity? { facts.first { $0.key?.name == name }?.quantity }
 
     /// Adds a value to JSON and, if its key has a label, to the text.
@@ -60,7 +60,7 @@ public struct PlanAnswer: Sendable {
     /// Adds a note.
     public mutating func note(_ text: String) { notes.append(text) }
 
-    /// The values with keys, as a record.
+    /// The values that have a key, as a record.
     var record: PlanQuantity { .object(facts.compactMap { fact in fact.key.map { ($0, fact.quantity) } }) }
 }
 
@@ -78,8 +78,8 @@ struct PlanPictures: Sendable {
     }
 }
 
-/// Keeps a large value outside the structure that contains it. The compiler generates code to copy each structure that
-/// contains a ``PlanAnswer``, and without this wrapper that code would copy each part of a page: 50 kB of the program.
+/// Keeps a large value outside the structure that contains it. Without this wrapper, the compiler's code for copying
+/// each structure that contains a ``PlanAnswer`` would copy each part of a page, which takes 50 kB of the program.
 @propertyWrapper struct Indirect<Value: Sendable>: Sendable {
     private final class Box: Sendable {
         let value: Value
@@ -166,7 +166,7 @@ extension PlanAnswer {
         )
     }
 
-    /// Adds the advertisement in question, and explains how the other advertisements count.
+    /// Adds the target advertisement, and explains the effect of the other advertisements.
     mutating func stateTarget(of air: PlannedAir) {
         guard air.origin != nil else { return }
         let frame = air.frame(air.target)
@@ -183,7 +183,7 @@ extension PlanAnswer {
 
     /// Adds a note about the payload and the traffic that the models assume.
     ///
-    /// - Parameter frame: The advertisement of all beacons; nil if they send different ones.
+    /// - Parameter frame: The advertisement of all beacons; nil if they send different advertisements.
     mutating func noteTraffic(of frame: PlannedFrame?, _ background: BackgroundLoad = .none) {
         let packets = frame.map { "each advertisement has \($0.payloadOctets) bytes of data; " } ?? ""
         let others =
@@ -192,14 +192,14 @@ extension PlanAnswer {
         note("Assumptions: \(packets)\(others)")
     }
 
-    /// The assumption of all models without capture.
+    /// The assumption of all models that do not compute capture.
     static let overlapNote = "Two packets that overlap are both lost, also if one of them is much stronger."
 
     /// Adds a note if a model uses the mean interval of patterns.
     mutating func noteMeanIntervals(of air: PlannedAir) {
         guard air.machines.contains(where: { $0.frames.contains { $0.pattern != nil } }) else { return }
         note(
-            "A pattern of intervals counts with the constant interval that has the same number of events; "
+            "A pattern of intervals counts like the constant interval with the same number of events; "
                 + "`pharos plan latency` computes the time to discovery with the pattern itself.")
     }
 
@@ -212,7 +212,7 @@ extension PlanAnswer {
             "Controllers count in steps of 0.625 ms: \(DecimalText.thousandths(requested)) ms becomes \(interval).")
     }
 
-    /// Adds the scanner or the mix, and a note if it is the ideal receiver that questions assume.
+    /// Adds the scanner or the mix. If it is the ideal receiver, which some questions assume by default, adds a note.
     mutating func addScanners(_ scanners: ScannerMix) {
         add(.scanner, .word(scanners.name), remark: scanners.only?.listening ?? "")
         guard scanners.only == .continuous else { return }
@@ -226,7 +226,7 @@ extension PlanAnswer {
     /// each scanner too.
     ///
     /// - Parameters:
-    ///   - extra: The key and the heading of an additional result for each scanner; nil for none.
+    ///   - extra: The key and the heading of an additional result for each scanner; nil if there is no such result.
     ///   - result: Returns the additional result from the latency with a scanner.
     mutating func addResults(
         of mix: MixLatency, extra: (key: PlanKey, heading: String)? = nil,
@@ -269,10 +269,10 @@ extension PlanAnswer {
             caption:
                 "The share of cases in which the beacon is found, over time, with each scanner and for all visitors.",
             rows: mix.rows)
-        note("The percentiles of the mix are those of all visitors together, each of whom has one of the scanners.")
+        note("The percentiles of the mix are for all visitors together. Each visitor has one of the scanners.")
     }
 
-    /// Adds the figure with the controls, which starts from one fleet and one scanner.
+    /// Adds the figure with the controls. Their initial values are one fleet and one scanner.
     ///
     /// The script of the page does not model mixes of scanners, gaps in windows, dead times and loads that differ
     /// between channels. If the question has one of these, no controls are added.
@@ -332,7 +332,8 @@ extension ScannerMix {
         only.flatMap { $0.windowGapMicroseconds == 0 && $0.deadTimeMicroseconds == 0 ? $0 : nil }
     }
 
-    /// Advice if even a single beacon is found too seldom. A scanner that never pauses cannot listen more.
+    /// Advice for the case that even a single beacon is found too seldom. It names longer listening only if the scanner
+    /// pauses.
     var remedies: String {
         pauses
             ? "Send more often, allow more time, or let the scanner listen more."
@@ -341,7 +342,7 @@ extension ScannerMix {
 }
 
 extension MixLatency {
-    /// A row for each scanner, and one for all visitors of a mix.
+    /// A row for each scanner and, for a mix, another row for all visitors.
     var rows: [PlanPageContent.LatencyComparison.Row] {
         let rowsByScanner = parts.map { PlanPageContent.LatencyComparison.Row($0.scanner.name, $0.latency) }
         return rowsByScanner + (parts.count > 1 ? [.init("all visitors", whole)] : [])
@@ -370,7 +371,7 @@ public struct PlanProgress: Sendable {
     public var total: Int?
     /// True if ``total`` is an estimate.
     public var isEstimate: Bool
-    /// The result so far; may be empty.
+    /// The result so far, as text; may be empty.
     public var remark: String
 
     /// Creates a progress: `done` of `total` things are done; `total` is nil if it is unknown.

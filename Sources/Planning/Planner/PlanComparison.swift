@@ -2,9 +2,10 @@ public import Configuration
 
 /// The answers to one question for several values of its options, next to each other.
 public struct PlanComparison: Sendable {
-    /// One answer, and the values of the options that differ.
+    /// One answer with the values of the options that differ between the answers.
     public struct Alternative: Sendable {
-        /// Options without dashes and their values, such as `beacons` and `100`, in the order of the command line.
+        /// The options that differ, without dashes, and their values, such as `beacons` and `100`, in the order of the
+        /// command line.
         public var settings: [Setting]
         public var answer: PlanAnswer
 
@@ -27,14 +28,14 @@ public struct PlanComparison: Sendable {
 
     private let alternatives: [Alternative]
 
-    /// - Parameter alternatives: The answers, all with the same options. A single answer has no options.
+    /// - Parameter alternatives: The answers. All have settings for the same options; a single answer has no settings.
     public init(_ alternatives: [Alternative]) { self.alternatives = alternatives }
 
     /// False if an answer does not reach its target.
     public var holds: Bool { alternatives.allSatisfy(\.answer.holds) }
 
-    /// Returns a table with a column for each answer, or several tables below each other if one table would be wider
-    /// than `columns` characters.
+    /// Returns a table with a column for each answer. If it would be wider than `columns` characters, returns several
+    /// tables below each other.
     public func text(columns: Int) -> String {
         var tables: [String] = []
         var rest = alternatives[...]
@@ -61,7 +62,7 @@ public struct PlanComparison: Sendable {
         return table.text
     }
 
-    /// The labels of the rows, in the order in which the answers have them.
+    /// The labels of the rows, in the order of the answers' values.
     private var labels: [String] {
         var labels: [String] = []
         for fact in alternatives.flatMap(\.answer.facts) {
@@ -70,8 +71,8 @@ public struct PlanComparison: Sendable {
         return labels
     }
 
-    /// A list with one object for each answer: its `settings`, whether it `holds`, and `answer`, the object that the
-    /// question alone prints.
+    /// A list with one object for each answer: `settings` contains the options, `holds` is false if the target is
+    /// missed, and `answer` is the JSON object of the answer.
     public var json: JSONValue {
         .array(
             alternatives.map { alternative in
@@ -86,10 +87,9 @@ public struct PlanComparison: Sendable {
             })
     }
 
-    /// A table in CSV with a line for each answer, and numbers with all digits. The columns are the options that
-    /// differ, and the keys of the JSON; the name of a key inside an object has a dot, such as `latencyS.p50`. A
-    /// list of positions is one cell, such as `(2.5 4) (7.5 4)`. Other lists are left out, and so are keys that repeat an
-    /// option.
+    /// A table in CSV with a line for each answer, and numbers with all digits. The columns are the options that differ
+    /// and the keys of the JSON. A key inside an object is written with a dot, such as `latencyS.p50`. A list of
+    /// positions is one cell, such as `(2.5 4) (7.5 4)`. Other lists and keys that repeat an option are left out.
     public var csv: String {
         let repeated = Set(alternatives.first?.settings.map(\.option).compactMap(repeatedKey) ?? [])
         let rows = alternatives.map { alternative in
@@ -107,7 +107,7 @@ public struct PlanComparison: Sendable {
     }
 
     /// Returns the key that repeats the values of an option, such as `intervalMs` for `interval-ms`. Returns nil if
-    /// there is no such key, or if a value differs from the option, because controllers round it.
+    /// there is no such key, or if one of its values differs from the option, for example because controllers round it.
     private func repeatedKey(of option: String) -> String? {
         let words = option.split(separator: "-")
         guard words.count > 1, let first = words.first else { return nil }

@@ -2,7 +2,7 @@ public import Airtime
 
 /// An error of the planner: what is wrong, and what to do.
 public struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The kind of error, which decides the exit status.
+    /// The kind of error. It determines the exit status of the program.
     public enum Kind: Hashable, Sendable {
         /// The numbers of the question are impossible, or contradict each other.
         case question
@@ -15,7 +15,7 @@ public struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public let kind: Kind
-    /// Sentences without their full stops: one, or several for a file with several problems.
+    /// Sentences without their full stops. A file with several problems gives several sentences.
     public let messages: [String]
 
     /// - Parameter message: A sentence without its full stop.
@@ -30,7 +30,7 @@ public struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
     /// All sentences, one per line.
     public var message: String { messages.joined(separator: "\n") }
 
-    /// Returns the error with its subject, such as a file, in front of the first sentence.
+    /// Returns the error with a subject, such as the name of a file, and a colon at the beginning of its message.
     public func about(_ subject: String) -> PlanError { PlanError(kind, "\(subject): \(message)") }
 
     /// Creates an error from the error of a model.

@@ -2,11 +2,12 @@ public import Configuration
 
 /// A key of the JSON of answers, declared once: its path, its meaning, and its row in the text.
 ///
-/// The answers print JSON and text from these declarations, and the manual page lists them (``PlanReference``).
+/// JSON and text of the answers are written from these declarations, and the manual page lists them
+/// (``PlanReference``).
 public struct PlanKey: Hashable, Sendable {
     /// The path in the JSON object, such as `curve[].p50`.
     let path: String
-    /// The documentation: a sentence with the unit and the range, and when the value is null.
+    /// The documentation: a sentence with the meaning, the unit, the range, and the condition for null.
     let meaning: String
     /// The label of the row in the text; nil if the value is only in JSON.
     let label: String?
@@ -26,8 +27,8 @@ public struct PlanKey: Hashable, Sendable {
         return String(last.hasSuffix("[]") ? last.dropLast(2) : last)
     }
 
-    /// Returns the key inside an object or a list, such as `model` or `curve[]`, with another meaning; nil keeps the
-    /// meaning of this key.
+    /// Returns the key as a member of an object or a list, such as `model` or `curve[]`. If `meaning` is not nil, it
+    /// replaces the meaning of this key.
     func within(_ parent: String, _ meaning: String? = nil) -> PlanKey {
         PlanKey("\(parent).\(path)", meaning ?? self.meaning)
     }
@@ -35,7 +36,8 @@ public struct PlanKey: Hashable, Sendable {
 
 /// The documentation of the JSON of all questions.
 public enum PlanReference {
-    /// An object with one member for each command: an object with the meaning of each key by its path.
+    /// An object with one member for each command. The member is an object that maps the path of each key to its
+    /// meaning.
     public static var json: JSONValue {
         .record(
             commands.map { command, keys in (command, .record(keys.map { ($0.path, .string($0.meaning)) })) })
@@ -67,7 +69,7 @@ extension PlanKey {
     static let beacons = PlanKey("beacons", "Number of beacons in range of the receiver.")
     static let scanner = PlanKey(
         "scanner",
-        "Name of the scanner, or the scan window and the scan interval of the options; with --scanners, the mix.",
+        "Name of the scanner, or its scan window and scan interval as given; with --scanners, the mix.",
         label: "scanner")
     static let interval = PlanKey("intervalMs", "Advertising interval in ms.")
     static let collisionFree = PlanKey(
@@ -76,9 +78,9 @@ extension PlanKey {
         "airtimeMicroseconds", "Airtime of a packet in µs; null if the beacons send different packets.", unit: "µs")
     static let range = PlanKey("rangeM", "Range of a beacon in m.", label: "range", unit: "m")
 
-    /// The advertisement in question.
+    /// The target advertisement.
     static let advertisement = PlanKey(
-        "advertisement", "With --from-fleet: the advertisement in question, the beacon's most frequent one.")
+        "advertisement", "With --from-fleet: the advertisement for which the answer is computed.")
     static let frameType = PlanKey("type", "Type of the advertisement, or advertisement if none is known.")
     static let framePayload = PlanKey("payloadOctets", "Bytes of advertising data.")
     static let frameAirtime = PlanKey(

@@ -2,7 +2,7 @@ internal import Airtime
 internal import BluetoothTypes
 public import Configuration
 
-/// A value of an answer with its unit. The unit decides how the value is rounded in text; JSON has all digits.
+/// A value of an answer with its unit. In text, the value is rounded according to its unit; in JSON it has all digits.
 public indirect enum PlanQuantity: Sendable {
     /// A share: `0.167` in JSON, `16.7 %` in text.
     case share(Double?)
@@ -10,7 +10,7 @@ public indirect enum PlanQuantity: Sendable {
     case seconds(Double?)
     /// A number with a unit, which may be empty. Text has three significant digits.
     case number(Double?, unit: String = "")
-    /// A time in ms that is set on a device, with all digits that devices distinguish.
+    /// A time in ms that is set on a device. Text has all digits that make a difference to devices.
     case milliseconds(Double?)
     case count(Int)
     /// A number that identifies something, such as a seed.
@@ -40,12 +40,12 @@ public indirect enum PlanQuantity: Sendable {
                 + [(PlanKey.mean, .seconds(latency?.meanSeconds))])
     }
 
-    /// A range of two numbers; null for nil.
+    /// Returns a list of the two ends of a range, or the value `null` for nil.
     public static func range(_ range: ClosedRange<Double>?) -> PlanQuantity {
         range.map { .list([.number($0.lowerBound), .number($0.upperBound)]) } ?? .nothing
     }
 
-    /// The number; nil for values that are not a number.
+    /// The value as a number; nil for other kinds of values.
     public var value: Double? {
         switch self {
         case .share(let value), .seconds(let value), .number(let value, _), .milliseconds(let value): value
@@ -75,7 +75,7 @@ public indirect enum PlanQuantity: Sendable {
         }
     }
 
-    /// The value as text; ``unit`` is not included.
+    /// The value as text, without its ``unit``.
     public var text: String {
         switch self {
         case .share(let share): NumberFormat.percent(share)
@@ -117,12 +117,13 @@ extension NumberFormat {
         count == 1 ? "a single beacon" : "a given one of \(count) beacons"
     }
 
-    /// A share in percent, with enough digits to differ from another share in the same sentence.
+    /// Returns a share in percent, with enough digits to differ from another share in the same sentence.
     static func percent(_ share: Double, unlike other: Double) -> String {
         first(of: [percent(share)] + (4...9).map { significant(share * 100, $0, unit: "%") }, unlike: percent(other))
     }
 
-    /// A time in seconds, with enough digits to differ from another time in the same sentence.
+    /// Returns a time as text, with enough digits to differ from another time in the same sentence. Both are in
+    /// seconds.
     static func duration(_ seconds: Double, unlike other: Double) -> String {
         let (unit, unitSeconds) = seconds < 1 ? ("ms", 0.001) : seconds < 600 ? ("s", 1) : ("min", 60)
         let texts = (4...9).map { significant(seconds / unitSeconds, $0, unit: unit) }
@@ -134,6 +135,6 @@ extension NumberFormat {
         texts.first { $0 != other } ?? texts[texts.count - 1]
     }
 
-    /// Returns a time in µs as text in ms, without the unit, with all digits that devices distinguish.
+    /// Returns a time in µs as text in ms, without the unit, with all digits that make a difference to devices.
     static func milliseconds(from microseconds: Double) -> String { significant(microseconds / 1000, 6) }
 }

@@ -18,7 +18,7 @@ public struct PlannedAir: Sendable {
     }
 
     public let machines: [Machines]
-    /// The site of the beacons; nil if they come from the options.
+    /// The site of the beacons; nil if the options describe the beacons.
     public let origin: Origin?
     /// The interval that the options request, in µs; nil if the beacons keep their own intervals.
     public var requestedMicroseconds: Int?
@@ -48,8 +48,8 @@ public struct PlannedAir: Sendable {
     public var beacons: Int { machines.reduce(0) { $0 + $1.count } }
     public var advertisements: Int { machines.reduce(0) { $0 + $1.count * $1.frames.count } }
 
-    /// The only advertisement, if all beacons send the same single advertisement; nil otherwise. The models of equal
-    /// fleets need it.
+    /// The only advertisement, if all beacons send the same single advertisement; nil otherwise. Models of equal fleets
+    /// can be used only if it exists.
     var onlyFrame: PlannedFrame? {
         guard let first = machines.first?.frames.first, machines.allSatisfy({ $0.frames.count == 1 }) else {
             return nil
@@ -71,8 +71,7 @@ public struct PlannedAir: Sendable {
     }
 
     /// The indices of the target advertisement. A beacon is found by its most frequent advertisement. The target is the
-    /// least frequent of the beacons' most frequent advertisements, so that every beacon of the site is found at least
-    /// as fast.
+    /// least frequent of these advertisements, so every beacon of the site is found at least as fast as the target.
     var target: (kind: Int, frame: Int) {
         let fastest = machines.enumerated().compactMap { kind, machines in
             machines.frames.indices.min { machines.frames[$0].sortKey < machines.frames[$1].sortKey }
@@ -81,11 +80,11 @@ public struct PlannedAir: Sendable {
         return fastest.max { frame($0).sortKey < frame($1).sortKey } ?? (0, 0)
     }
 
-    /// Returns an advertisement by the indices of its kind of beacon and of the advertisement.
+    /// Returns the advertisement with these indices.
     func frame(_ indices: (kind: Int, frame: Int)) -> PlannedFrame { machines[indices.kind].frames[indices.frame] }
 
-    /// Returns an equal fleet, and the probability that no packet outside that fleet destroys a packet. In this fleet,
-    /// with this probability, the target advertisement has the same losses as among these machines.
+    /// Returns an equal fleet, and the probability that no packet outside that fleet destroys a packet. Together they
+    /// give the same losses as the target advertisement has among these machines.
     func fleet() throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
         if let onlyFrame { return (try onlyFrame.group(beacons), 1) }
         return try TargetCollisions(kind: target.kind, advertisement: target.frame, in: kinds())
@@ -95,7 +94,7 @@ public struct PlannedAir: Sendable {
     /// Returns every advertisement of every beacon for the simulation. Advertisements of the same beacon have the same
     /// machine number.
     ///
-    /// - Parameter isCounted: The advertisement whose receptions are counted; `nil` for all.
+    /// - Parameter isCounted: The advertisement whose receptions are counted; `nil` to count all advertisements.
     func advertisers(isCounted: PlannedFrame.SortKey? = nil) throws(AirtimeError) -> [AirAdvertiser] {
         let limit = AirSimulation.maximumAdvertisers
         guard advertisements <= limit else {
@@ -117,8 +116,8 @@ public struct PlannedAir: Sendable {
         return advertisers
     }
 
-    /// Returns each different frame once, with the number of beacons that send it, and the share of its packets that
-    /// are clear.
+    /// Returns each different frame once, with the number of beacons that send it and the share of its packets that are
+    /// clear.
     ///
     /// - Parameter clear: The probabilities of the advertisements, by kind of beacon and advertisement.
     func streams(_ clear: [[Double]]) -> [(frame: PlannedFrame, beacons: Int, clear: Double)] {
@@ -145,11 +144,11 @@ extension PlannedAir {
     ///
     /// - Parameters:
     ///   - fleet: The fleet's name.
-    ///   - file: The name of the file of the fleet in messages; `nil` for the fleet's name.
-    ///   - site: The only site to return; `nil` for all.
-    ///   - interval: The interval for every advertisement; `nil` to keep their own intervals.
-    ///   - payloadOctets: The bytes of data for every advertisement; nil to keep their own lengths.
-    ///   - phy: The PHY for every advertisement; nil to keep their own PHYs.
+    ///   - file: The name of the fleet's file for messages; `nil` to use the fleet's name.
+    ///   - site: The name of the only site to return; `nil` to return all sites.
+    ///   - interval: The interval that replaces the intervals of all advertisements; `nil` to keep their intervals.
+    ///   - payloadOctets: The bytes of data that replace the lengths of all advertisements; nil to keep their lengths.
+    ///   - phy: The PHY that replaces the PHYs of all advertisements; nil to keep their PHYs.
     ///
     /// Throws for a fleet without beacons, and for a site that the fleet does not have.
     public static func sites(
@@ -177,9 +176,9 @@ extension PlannedAir {
         return chosen
     }
 
-    /// Returns the only site; nil for no sites.
+    /// Returns the only site; nil if there is no site.
     ///
-    /// Throws if there are several sites; the error explains how to choose one.
+    /// Throws if there are several sites. The error explains how to choose one of them.
     public static func only(of sites: [PlannedAir]) throws(PlanError) -> PlannedAir? {
         guard sites.count > 1 else { return sites.first }
         let names = sites.compactMap { $0.origin?.site }

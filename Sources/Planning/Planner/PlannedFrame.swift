@@ -6,7 +6,7 @@ public import BluetoothTypes
 public struct PlannedFrame: Sendable {
     /// The type as in profiles, such as `ibeacon`.
     public let name: String
-    /// The advertising interval. With a pattern, the constant interval that has the same number of events.
+    /// The advertising interval. With a pattern, the constant interval with the same mean number of events per second.
     public let interval: AdvertisingInterval
     /// The pattern of intervals; nil for a constant interval.
     public let pattern: AdvertisingPattern?
@@ -17,8 +17,8 @@ public struct PlannedFrame: Sendable {
     /// The auxiliary packets of extended PDUs; nil for legacy PDUs.
     let extended: ExtendedTraffic?
 
-    /// Throws if `payloadOctets`, the bytes of advertising data, is outside 0...31 (with a PHY, outside 0...1650), and
-    /// if an extended event is longer than the interval.
+    /// Throws if `payloadOctets`, the bytes of advertising data, is outside 0...31 (0...1650 if a PHY is given), and if
+    /// an extended event is longer than the interval.
     public init(
         _ name: String = "advertisement", interval: AdvertisingInterval, pattern: AdvertisingPattern? = nil,
         phy: ExtendedPHY? = nil, payloadOctets: Int
@@ -67,7 +67,7 @@ public struct PlannedFrame: Sendable {
         return try AdvertiserGroup(count: count, interval: interval, airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// The interval, length, type and pattern of a frame: they distinguish frames on the air, and order them.
+    /// The properties that distinguish frames and that determine their order: interval, length, type, pattern and PHY.
     struct SortKey: Hashable, Comparable {
         let interval: AdvertisingInterval
         let octets: Int
@@ -91,7 +91,7 @@ public struct PlannedFrame: Sendable {
     /// The interval, or the pattern, for a sentence: `100 ms`, `100 ms for 2 s, 1000 ms for 8 s`.
     var intervalText: String { pattern?.description ?? interval.description }
 
-    /// T in ms.
+    /// T, the advertising interval in ms.
     var milliseconds: Double { Double(interval.microseconds) / 1000 }
 
     /// The frame in JSON.

@@ -1,7 +1,7 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// The range of a beacon: the distance at which a receiver still receives it.
+/// The range of a beacon: the distance up to which a receiver receives it.
 public struct PlannedRange: Sendable {
     public let meters: Double
     /// The source of the range, for the text.
@@ -13,7 +13,7 @@ public struct PlannedRange: Sendable {
         remark = "as given"
     }
 
-    /// Computes the distance at which half of the beacons are received.
+    /// Creates the range at which half of the beacons are received.
     ///
     /// - Parameters:
     ///   - radioPower: The radiated power in dBm.
@@ -50,7 +50,7 @@ public struct PlannedRange: Sendable {
             + "\(NumberFormat.significant(sensitivity)) dBm"
     }
 
-    /// A note about the assumption that every beacon in range is received, and none beyond the range.
+    /// A note about the assumption that every beacon within the range is received, and no beacon beyond it.
     var note: String {
         "The answer counts every beacon within the range as received, and none beyond it. Real reception falls off gradually: "
             + "closer beacons are received more often than those at the range, and some beacons beyond it are still "
@@ -58,9 +58,9 @@ public struct PlannedRange: Sendable {
     }
 }
 
-/// A path loss model with its text on the command line.
+/// A path-loss model with its name on the command line.
 public struct NamedPathLoss: Sendable {
-    /// The text, such as `itu:30,15`.
+    /// The name on the command line, such as `itu:30,15`.
     public let name: String
     public let model: PathLoss
 
@@ -78,10 +78,11 @@ public struct NamedPathLoss: Sendable {
         self.model = model
     }
 
-    /// Reads `log-distance`, `itu`, `heydon` or `thesis`. `log-distance:65,2.03` gives the loss at 1 m and the
-    /// exponent, and `itu:30,15` gives the coefficient and the loss of the floors; without numbers, the defaults hold.
+    /// Parses `log-distance`, `itu`, `heydon` or `thesis`. `log-distance:65,2.03` gives the loss at 1 m and the
+    /// exponent, and `itu:30,15` gives the coefficient and the loss of the floors; without numbers, the defaults are
+    /// used.
     ///
-    /// Throws for any other text, and for numbers that the model refuses.
+    /// Throws for any other text, and for numbers outside the model's ranges.
     public init(_ text: String) throws(PlanError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let texts = parts.count > 1 ? parts[1].split(separator: ",", omittingEmptySubsequences: false) : []

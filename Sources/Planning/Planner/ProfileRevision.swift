@@ -4,7 +4,7 @@ public import BluetoothTypes
 internal import Configuration
 public import Profiles
 
-/// The text of a beacon profile with a new interval for some of its advertisements, and every other byte unchanged.
+/// The text of a beacon profile with a new interval for some of its advertisements. All other bytes are unchanged.
 public struct ProfileRevision: Sendable {
     /// The new text.
     public let text: [UInt8]
@@ -27,9 +27,10 @@ public struct ProfileRevision: Sendable {
 
     /// - Parameters:
     ///   - text: The text of `profile`.
-    ///   - numbers: The numbers of the advertisements to change, from 1; empty changes the most frequent one.
+    ///   - numbers: The numbers of the advertisements to change, from 1; empty to change only the most frequent
+    ///     advertisement.
     /// Throws for numbers that the profile does not have, for an advertisement with a pattern, and for intervals that a
-    /// controller with one advertising set cannot keep together.
+    /// controller with one advertising set cannot combine.
     public init(
         of text: [UInt8], profile: BeaconProfile, interval: AdvertisingInterval, advertisements numbers: [Int] = []
     ) throws(PlanError) {
@@ -69,9 +70,9 @@ public struct ProfileRevision: Sendable {
         return ["\(file): \(what)."] + (caution.map { ["\(file): \($0)."] } ?? [])
     }
 
-    /// Checks whether a single advertising set can send all advertisements in turn: the set must send as many events as
-    /// all advertisements need together, but its interval cannot be below 20 ms. Returns a warning for an interval that
-    /// old controllers refuse.
+    /// Throws if a single advertising set cannot send all advertisements in turn: the set must send as many events as
+    /// all advertisements need together, but its interval cannot be below 20 ms. Returns a warning if old controllers
+    /// refuse the interval of the set.
     private static func check(_ intervals: [AdvertisingInterval]) throws(PlanError) -> String? {
         guard intervals.count > 1 else { return nil }
         let pace = SharedPace(intervals).interval
@@ -113,8 +114,8 @@ public struct ProfileRevision: Sendable {
 
     private static let numberOctets = Set("-+.eE0123456789".utf8)
 
-    /// The byte offsets of these positions, at which the revised values replace the old ones. Lines end with LF, CR LF
-    /// or CR, and columns count scalars.
+    /// Returns the byte offsets of these positions, where new values replace the old values. Lines end with LF, CR LF
+    /// or CR. Columns count Unicode scalars.
     static func offsets(of positions: [JSONPosition], in text: [UInt8]) -> [Int] {
         var offsets: [Int] = []
         var position = JSONPosition(line: 1, column: 1)
@@ -138,6 +139,6 @@ public struct ProfileRevision: Sendable {
 }
 
 extension Array {
-    /// The element; nil beyond the ends.
+    /// The element at `index`; nil if the index is out of range.
     fileprivate subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
 }

@@ -2,9 +2,9 @@ internal import Airtime
 internal import BluetoothTypes
 internal import Sites
 
-/// The results of a proposal on a finer grid, with more places than the search for the proposal used.
+/// The results of a proposal at more places than the search for the proposal used: the places of a finer grid.
 struct ProposalCheck: Sendable {
-    /// The number of places.
+    /// The number of checked places.
     let places: Int
     /// The share of these places that reach the target.
     let holdingShare: Double
@@ -15,9 +15,10 @@ struct ProposalCheck: Sendable {
     /// The number of beacons that were added because an earlier check found places that miss the target.
     var added = 0
 
-    /// The largest number of times that beacons are added after a check.
+    /// The largest number of checks after which beacons are added.
     static let repairLimit = 3
-    /// The ratio of the places of a check to the places of the proposal, and the largest number of places of a check.
+    /// `density` is the ratio of the number of places in a check to the number of places in the search. `limit` is the
+    /// largest number of places in a check.
     private static let (density, limit) = (4, 60_000)
 
     /// Returns the approximate number of places of the check of a proposal that was made for `places` places.
@@ -33,7 +34,7 @@ struct ProposalCheck: Sendable {
         weakestShare = points.reduce(1) { min($0, $1.detectedShare) }
     }
 
-    /// The result, as a sentence that follows another sentence.
+    /// The result as one or more sentences. The text begins with a space, because it follows another sentence.
     var sentence: String {
         let grid = "\(places) places on a finer grid"
         let beacons = added == 1 ? "1 of the beacons was" : "\(added) of the beacons were"

@@ -6,7 +6,7 @@ public import Sites
 
 /// A floor with its proposed beacons, and the files to write for it.
 public struct ProposedSite: Sendable {
-    /// The floor with the existing beacons that stay, followed by the proposed beacons.
+    /// The floor. Its list of beacons contains the existing beacons that are kept, followed by the proposed beacons.
     public let site: Site
     /// The number of proposed beacons.
     public let added: Int
@@ -37,12 +37,12 @@ public struct ProposedSite: Sendable {
     /// The proposed beacons.
     var beacons: ArraySlice<SiteBeacon> { site.beacons.suffix(added) }
 
-    /// Returns the text of the site file with all beacons in its list, and with the target and the scanners of the plan
-    /// if they differ from those of the file. Everything else is unchanged.
+    /// Returns the text of the site file with the existing and the proposed beacons. If the plan has another target or
+    /// other scanners than the file, the text contains those of the plan. Everything else is unchanged.
     ///
     /// - Parameters:
-    ///   - octets: The present text of the site file.
-    ///   - picture: The path of the picture to write in the new file; nil to keep the present path.
+    ///   - octets: The current text of the site file.
+    ///   - picture: The path of the picture to write in the new file; nil to keep the current path.
     public func siteFile(from octets: [UInt8], picture: String? = nil) throws(PlanError) -> String {
         guard let root = JSONDocument.parse(octets).root, case .object(let members) = JSONValue(root) else {
             throw PlanError(.data, "this is not a site file")
@@ -76,8 +76,8 @@ public struct ProposedSite: Sendable {
         return JSONValue.object(changedMembers).pretty
     }
 
-    /// Returns the member `scanner`, or `scanners` for several scanners. Known scanners have their names, and other
-    /// scanners their windows and intervals.
+    /// Returns the member `scanner`, or `scanners` for several scanners. Known scanners are written by name, other
+    /// scanners by window and interval.
     private static func member(of mix: ScannerMix) -> JSONValue.Member {
         func entry(_ scanner: ScannerPreset) -> JSONValue {
             if ScannerPreset.all.contains(scanner) { return .string(scanner.name) }
@@ -95,7 +95,8 @@ public struct ProposedSite: Sendable {
         return .init("scanners", .array(parts))
     }
 
-    /// Returns the member `picture` with another path of the picture's file; nil keeps the path.
+    /// Returns the member `picture` with `file` as the path of the picture's file. If `file` is nil, the path does not
+    /// change.
     private static func picture(_ member: JSONValue.Member, named file: String?) -> JSONValue.Member {
         guard let file, case .object(let members) = member.value else { return member }
         return .init(member.key, .object(members.map { $0.key == "file" ? .init("file", .string(file)) : $0 }))
@@ -121,18 +122,18 @@ public struct ProposedSite: Sendable {
         .array([position.x, position.y].map { PlanQuantity.number(($0 * 100).rounded() / 100).json })
     }
 
-    /// Returns the level at a distance of 1 m in dBm, by the path loss of the site: the number from which receivers
-    /// estimate their distance.
+    /// Returns the level at a distance of 1 m in dBm, computed with the path loss of the site. Receivers estimate their
+    /// distance from this number.
     private func levelAtOneMeter(atRadioPower radioPower: Double) -> Int {
         let range = MeasuredPowerAtOneMeter.range
         guard let loss = try? site.radio.pathLoss.decibels(atMeters: 1), loss.isFinite else { return -59 }
         return Int(min(max(radioPower - loss, Double(range.lowerBound)), Double(range.upperBound)).rounded())
     }
 
-    /// Returns the text of a fleet file of the proposed beacons, which send iBeacon frames at the planned interval,
-    /// each with its own identity.
+    /// Returns the text of a fleet file with the proposed beacons. They send iBeacon frames at the planned interval,
+    /// each beacon with its own identity.
     ///
-    /// - Parameter uuid: A new proximity UUID.
+    /// - Parameter uuid: A new UUID, the proximity UUID of all frames.
     public func fleetFile(uuid: String) -> String {
         let interval = PlanQuantity.milliseconds(site.defaults.intervalMicroseconds / 1000).json
         let radioPower = site.defaults.radioPower.rounded()

@@ -5,9 +5,9 @@ internal import Configuration
 /// A question for the planner about spacing and range: beacons in range, levels and distances with each path-loss
 /// model, mounting height, a body between beacon and receiver, and capture by distance.
 public struct RangeQuestion: Sendable {
-    /// The spacing of a square grid in m; nil for the spacings of the usual rule.
+    /// The spacing of a square grid in m; nil to use the spacings of the usual rule.
     public var spacing: Double?
-    /// The range of a beacon in m; nil for the range that follows from radio power, sensitivity and path loss.
+    /// The range of a beacon in m; nil to compute it from radio power, sensitivity and path loss.
     public var range: Double?
     /// The distance between beacon and receiver on the floor, in m.
     public var distance: Double?
@@ -21,7 +21,7 @@ public struct RangeQuestion: Sendable {
     public var interferer: Double?
     /// The ratio in dB from which a receiver of common silicon decodes the stronger of two packets.
     public var captureThreshold = CaptureModel.commonThresholdDecibels
-    /// The path-loss model of the values outside the table. The table lists the values of all models.
+    /// The path-loss model for all values except the table, which lists the values of all models.
     public var pathLoss = NamedPathLoss.usual
     public var radioPower = 0.0
     public var sensitivity = -90.0
@@ -34,7 +34,8 @@ public struct RangeQuestion: Sendable {
         [spacing, range, distance, level, height, body, interferer].contains { $0 != nil }
     }
 
-    /// Returns the answer. Throws the errors of the models, and an error for a spacing if the range is not finite.
+    /// Returns the answer. Throws the errors of the models. Also throws if a spacing is given and the range is not
+    /// finite.
     public func answer() throws(PlanError) -> PlanAnswer {
         let models = try NamedPathLoss.all(with: pathLoss)
         let results = try PlanError.asking { () throws(AirtimeError) in
@@ -68,9 +69,10 @@ public struct RangeQuestion: Sendable {
 
     // MARK: One model
 
-    /// The values under one path-loss model; nil for values that the question does not ask for.
+    /// The values with one path-loss model; nil for values that the question does not request.
     fileprivate struct ModelResult {
-        /// The range in m, infinite if the loss never exceeds what the link can carry.
+        /// The range in m; infinite if the loss never exceeds the largest loss with which the receiver still receives
+        /// the beacon.
         var range = 0.0
         var rangeBehindBody: Double?
         var floorRange: Double?
@@ -133,7 +135,7 @@ public struct RangeQuestion: Sendable {
     }
 
     /// Returns the distance on the floor between antennas that are `meters` apart and differ by `height` m in height; 0
-    /// if the height is larger.
+    /// if the height is larger than `meters`.
     private static func onFloor(_ meters: Double, _ height: Double) -> Double {
         guard meters.isFinite else { return meters }
         return meters > height ? (meters * meters - height * height).squareRoot() : 0
@@ -147,11 +149,11 @@ public struct RangeQuestion: Sendable {
         let atCenter: Int
         /// The mean number of beacons in range over all places: π·R²/spacing².
         let mean: Double
-        /// The distance of the farthest place from its nearest beacon, in m.
+        /// The largest distance of any place from its nearest beacon, in m.
         let farthest: Double
 
-        /// The smallest and the largest of the three numbers of beacons, as text. At some places, a few more or fewer
-        /// beacons are in range.
+        /// The smallest and the largest of ``atBeacon``, ``atCenter`` and ``mean``, as text. It says "about", because
+        /// at some places a few more or fewer beacons are in range.
         var countText: String {
             let all = [atBeacon, atCenter, Int(mean.rounded())]
             let (low, high) = (all.min() ?? 0, all.max() ?? 0)
@@ -159,7 +161,7 @@ public struct RangeQuestion: Sendable {
         }
     }
 
-    /// Returns the range with which beacons on grids are counted; nil if neither a spacing nor a range is given.
+    /// Returns the range within which beacons on grids are counted; nil if neither a spacing nor a range is given.
     private func rangeOfGrids() throws(PlanError) -> PlannedRange? {
         if let range { return PlannedRange(meters: range) }
         guard spacing != nil else { return nil }
@@ -261,7 +263,7 @@ public struct RangeQuestion: Sendable {
         }
     }
 
-    /// Returns a row for each model, with a column for each value that the question asks for.
+    /// Returns a row for each model, with a column for each value that the question requests.
     private func rows(_ results: [(name: String, result: ModelResult)]) -> (header: [String], rows: [[String]]) {
         let facts = results.map { $0.result.facts(for: self).filter(\.isRequested) }
         let header = (facts.first ?? []).map { fact in
@@ -366,7 +368,7 @@ extension RangeQuestion.ModelResult {
         }
     }
 
-    /// Returns all values. Values that the question asks for are marked, and are shown in the text.
+    /// Returns all values. Values that the question requests have `isRequested` set, and are shown in the text.
     fileprivate func facts(for question: RangeQuestion) -> [Fact] {
         let specified = advantage.map { $0 >= CaptureModel.specifiedThresholdDecibels }
         let common = advantage.map { $0 >= question.captureThreshold }
@@ -429,16 +431,16 @@ private enum UsualRule {
         "Esri's guide to ArcGIS Indoor Positioning: at most 15 m apart; nerdian.ca, on Aruba's beacons: within 3 to 4 m of "
         + "a beacon anywhere; the 10 m are repeated without a source"
 
-    /// Returns the distance from a beacon to the farthest place on a square grid, the middle of a cell, in m.
+    /// Returns the distance in m from a beacon of a square grid to the farthest place, which is the middle of a cell.
     static func farthest(onGridOf spacing: Double) -> Double { spacing / 2.0.squareRoot() }
 
-    /// Returns the spacing in m of the square grid on which every place has a beacon within a distance.
+    /// Returns the spacing in m of the widest square grid on which every place has a beacon within this distance.
     static func grid(within distance: Double) -> Double { distance * 2.0.squareRoot() }
 }
 
 extension NamedPathLoss {
-    /// Returns every kind of model with its usual numbers. The model `chosen` replaces an equal model, or is added in
-    /// front.
+    /// Returns every kind of model with its usual numbers. The model `chosen` replaces the equal model in this list. If
+    /// no model is equal, it becomes the first of the list.
     fileprivate static func all(with chosen: NamedPathLoss) throws(PlanError) -> [NamedPathLoss] {
         var all = [usual]
         for name in ["itu:30,0", "heydon", "thesis"] { all.append(try NamedPathLoss(name)) }

@@ -100,7 +100,7 @@ struct BatterySection: ControlledSection {
         let ratio = ExplorerFigures.intervals.upperBound / ExplorerFigures.intervals.lowerBound
         let points = (0..<Self.samples).map { step in
             let interval = ExplorerFigures.intervals.lowerBound * pow(ratio, Double(step) / Double(Self.samples - 1))
-            // Values outside the chart interrupt the line, because a line along the edge would look like a value.
+            // The line is interrupted where values are outside the chart. A line along the edge would look like values.
             let valueInChart = value(interval).flatMap { domain.contains($0) ? $0 : nil }
             return PlanPageContent.Point(interval, valueInChart ?? .nan)
         }

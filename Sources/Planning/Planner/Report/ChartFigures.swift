@@ -6,7 +6,8 @@ struct CurveFigure {
     let curve: PlanPageContent.Curve
     let id: String
     let limits: PageLimits
-    /// True for a figure that has the whole width of the page. Such a figure has a second drawing for wide windows.
+    /// True for a figure with the whole width of the page. It is drawn twice, because wide windows need another
+    /// drawing.
     var isWide = false
 
     static let drawnSeries = 8
@@ -67,7 +68,8 @@ struct CurveFigure {
         axis.unit.isEmpty ? axis.name : "\(axis.name) (\(axis.unit))"
     }
 
-    /// A table with one row for each x of the first series. The other series have their values at the nearest x.
+    /// A table with one row for each x of the first series. For the other series, the table contains the values at the
+    /// nearest x.
     private var table: String {
         guard let first = series.first else { return "" }
         let rows = Self.thinned(first.points, to: limits.tableRows).map { point in
@@ -89,7 +91,7 @@ struct CurveFigure {
     }
 }
 
-/// The latencies of several scanners on one axis of time: a strip for each, with the share of cases and the
+/// The latencies of several scanners on one axis of time: one strip for each scanner, with the share of cases and the
 /// percentiles.
 struct LatencyFigure {
     let comparison: PlanPageContent.LatencyComparison
@@ -172,7 +174,7 @@ struct LatencyFigure {
     }
 }
 
-/// A chart of shares as horizontal bars below each other. The longest bar is the largest share.
+/// A chart with one horizontal bar for each share. The largest share has the longest bar.
 struct BarFigure {
     let content: PlanPageContent.Bars
     let limits: PageLimits
@@ -260,7 +262,7 @@ struct HeatMapFigure {
         return "<td class=\"h\(Self.shade(value, scale))\(style)\">\(NumberFormat.significant(value))\(mark)</td>"
     }
 
-    /// Returns the shade of a value, 0...7. The scale goes from 0 to the number of shades.
+    /// Returns the shade of a value, 0...7. `scale` converts values to 0...8, the number of shades.
     static func shade(_ value: Double, _ scale: Scale) -> Int {
         let shadePosition = scale(value)
         return shadePosition.isFinite ? min(shades - 1, max(0, Int(max(0, min(100, shadePosition))))) : 0

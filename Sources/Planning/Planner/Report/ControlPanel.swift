@@ -1,10 +1,10 @@
 internal import BluetoothTypes
 
-/// The controls of a page, and the numbers that change with them.
+/// The controls of a page, and the numbers that the script computes from their values.
 package struct ControlPanel {
     /// A field for a number, with a slider next to it.
     struct Slider {
-        /// The steps of a field's value.
+        /// The values to which the control rounds.
         enum Step {
             /// Multiples of a number.
             case multiple(Double)
@@ -17,11 +17,12 @@ package struct ControlPanel {
         let value: Double
         /// The valid values of the field.
         let range: ClosedRange<Double>
-        /// The range of the slider, within the valid values; the range of a logarithmic slider begins above 0.
+        /// The range of the slider, a part of ``range``. The range of a logarithmic slider begins above 0.
         let sliderRange: ClosedRange<Double>
         var isLogarithmic = false
         var step = Step.multiple(1)
-        /// True for a share of one. The user may also type a percentage: values from 10 on count as percent.
+        /// True for a share between 0 and 1. The user may also type a percentage: values of 10 and more are read as
+        /// percent.
         var isShare = false
         /// A sentence below the field; may be empty.
         var hint = ""
@@ -135,7 +136,7 @@ protocol ControlledSection {
     var tiles: String { get }
     /// The pictures that change with the controls, as markup.
     var figures: String { get }
-    /// The settings without a control.
+    /// The settings that have no control.
     var settings: [(String, PageData)] { get }
     /// The entries of the panel's lists, by the id of the list.
     var lists: [(String, PageData)] { get }
@@ -189,7 +190,7 @@ extension ControlPanel.Slider {
 }
 
 extension ControlPanel.Choice {
-    /// A list whose values are its names.
+    /// Creates a list in which the value of each option is its name.
     init(id: String, label: String, names: [String], chosen: String) {
         self.init(id: id, label: label, options: names.map { ($0, $0) }, chosen: chosen)
     }

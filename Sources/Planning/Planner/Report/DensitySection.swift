@@ -1,8 +1,8 @@
 internal import Airtime
 internal import BluetoothTypes
 
-/// The part of the page about the number of beacons that fit in range of one receiver: the share found in time over the
-/// number of beacons, and a picture of the grid.
+/// The part of the page about the number of beacons that may be in range of one receiver. It shows the share found in
+/// time over the number of beacons, and a picture of the grid.
 struct DensitySection: ControlledSection {
     let density: PlanPageContent.Density
     let limits: PageLimits
@@ -78,7 +78,8 @@ struct DensitySection: ControlledSection {
                     rows: density.shares.map { [NumberFormat.significant($0.x), NumberFormat.percent($0.y)] }))
     }
 
-    /// The center of the circle that shows the range. The circle keeps its size, and the beacons in it move.
+    /// The center of the circle that shows the range. The script changes the positions of the beacons, not the size of
+    /// the circle.
     private static let center = (x: 300.0, y: 172.0)
     private static let radius = 136.0
 

@@ -70,7 +70,7 @@ struct ExplorerSection: ControlledSection {
 }
 
 extension PlanPageContent.Explorer {
-    /// The settings without a control.
+    /// The settings that have no control.
     var settings: [(String, PageData)] {
         [
             ("shadowingDecibels", .number(shadowingDecibels)),
@@ -102,7 +102,7 @@ extension PlanPageContent.Scanner {
     }
 }
 
-/// The two curves of the explorer. Their axes are fixed, so that the script only has to move lines.
+/// The two curves of the explorer. Their axes do not change with the controls, so the script only has to redraw lines.
 struct ExplorerFigures {
     let explorer: PlanPageContent.Explorer
     let limits: PageLimits

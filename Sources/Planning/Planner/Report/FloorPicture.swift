@@ -13,7 +13,7 @@ extension PlanPageContent.FloorPlan {
         public var width: Double
         /// The height on the floor in m.
         public var height: Double
-        /// The picture as an address that contains it, such as `data:image/png;base64,…`.
+        /// The picture as a data URL, such as `data:image/png;base64,…`.
         public var address: String
 
         /// Creates the picture of a site; nil if the site has no picture, or if the file of the picture has not been
@@ -53,19 +53,19 @@ extension FloorPlanFigure.Frame {
     }
 }
 
-/// The error for a picture that a site file names but that cannot be used.
+/// The error if the picture that a site file names cannot be used.
 public struct FloorPictureError: Error {
     /// The problem, with its position in the site file.
     public let problem: FileProblem
-    /// True if there is no such file.
+    /// True if the picture's file does not exist.
     public let isMissing: Bool
 }
 
 extension Site {
     /// Reads the file of the picture, if the site has one.
     ///
-    /// - Parameter path: The path of the site file. With `-`, standard input, the picture's path starts at the working
-    ///   directory.
+    /// - Parameter path: The path of the site file. For `-` (standard input), the picture's path is relative to the
+    ///   working directory.
     public mutating func readPicture(ofSite path: String) throws(FloorPictureError) {
         guard let picture else { return }
         func refusal(_ reason: String, isMissing: Bool = false) -> FloorPictureError {

@@ -1,8 +1,8 @@
 extension PlanPageContent {
-    /// A drawing of a floor from above, in metres: x to the right and y upwards. Walls are drawn above spots, beacons
-    /// above walls.
+    /// A drawing of a floor from above, in metres: x to the right and y upwards. Walls cover spots, and beacons cover
+    /// walls.
     public struct FloorPlan: Sendable {
-        /// A straight wall. A wall that weakens more is drawn wider.
+        /// A straight wall. A wall with a higher loss is drawn wider.
         public struct Wall: Sendable {
             public var from: Point
             public var to: Point
@@ -16,7 +16,7 @@ extension PlanPageContent {
             }
         }
 
-        /// A beacon, with the name that is drawn next to it if there is room.
+        /// A beacon. Its name is drawn next to it if there is room.
         public struct Beacon: Sendable {
             public var name: String
             public var position: Point
@@ -42,7 +42,7 @@ extension PlanPageContent {
             }
         }
 
-        /// A path to walk, by its corners.
+        /// A path along which people walk, as the list of its corners.
         public struct Path: Sendable {
             public var name: String
             public var points: [Point]
@@ -58,7 +58,7 @@ extension PlanPageContent {
             public var position: Point
             /// The value in the plan's unit; nil if no beacon is received there.
             public var value: Double?
-            /// The reason; may be empty.
+            /// The reason why the place is weak; may be empty.
             public var remark: String
 
             public init(_ position: Point, _ value: Double?, remark: String = "") {
@@ -68,7 +68,8 @@ extension PlanPageContent {
             }
         }
 
-        /// The target time and share. The page's controls change them, and the page then colours the spots again.
+        /// The target time and share. When the user changes them with the page's controls, the page colours the spots
+        /// again.
         struct Goal: Sendable {
             /// The time in s within which a beacon has to be found.
             var seconds: Double
@@ -91,11 +92,12 @@ extension PlanPageContent {
         public var unit: String
         /// True if a high value is good.
         public var isHigherBetter: Bool
-        /// The value that is good enough: the colours change there, and a line is drawn; nil for none.
+        /// The value that is good enough. The colours change at this value, and a line is drawn along it. Nil if there
+        /// is no such value.
         public var target: Double?
-        /// The distance between spots, and the size of their squares, in m.
+        /// The distance between neighboring spots in m. The square of each spot has this size.
         public var spotSpacing: Double
-        /// The picture behind the floor; nil for none.
+        /// The picture that is drawn behind the floor; nil if there is no picture.
         public var picture: Picture?
         /// The corners of the floor; may be empty.
         public var outline: [Point]
@@ -104,7 +106,8 @@ extension PlanPageContent {
         public var spots: [Spot]
         public var paths: [Path]
         public var weakSpots: [WeakSpot]
-        /// The settings of the controls; nil for none. With controls the spots' values are shares in %.
+        /// The initial values of the controls; nil if the page has no controls. With controls, the spots' values are
+        /// shares in %.
         var goal: Goal?
 
         public init(

@@ -1,7 +1,7 @@
-/// The places of a floor plan as cells of a square grid. A cell that a wall or the outline cuts is divided, and each
-/// piece has the value of the nearest place on its own side.
+/// The places of a floor plan as cells of a square grid. A cell is divided if a wall or the outline passes through it.
+/// Each piece has the value of the nearest place on its side of the wall.
 struct FloorPlanCells {
-    /// A rectangle in metres, from its lower left corner.
+    /// A rectangle in metres; x and y are its lower left corner.
     struct Piece {
         let x: Double
         let y: Double
@@ -35,8 +35,8 @@ struct FloorPlanCells {
     private let outline: [PlanPageContent.Point]
     private let walls: [Segment]
 
-    /// - Parameter limit: The approximate largest number of drawn places. If there are more, an evenly chosen part is
-    ///   drawn, with larger cells.
+    /// - Parameter limit: The approximate largest number of drawn places. If there are more places, only some of them
+    ///   are drawn, evenly chosen and with larger cells.
     init(_ plan: PlanPageContent.FloorPlan, limit: Int) {
         let drawable = plan.spots.enumerated().map { index, spot in
             Spot(index: index, position: spot.position, value: spot.value)
@@ -57,7 +57,7 @@ struct FloorPlanCells {
         walls = plan.walls.prefix(500).map { ($0.from, $0.to) }
     }
 
-    /// All cells, in whole or in pieces.
+    /// All cells. A divided cell is a list of pieces.
     var pieces: [Piece] {
         var result: [Piece] = []
         for (cell, spot) in spots.sorted(by: { ($0.key.row, $0.key.column) < ($1.key.row, $1.key.column) }) {
@@ -74,7 +74,7 @@ struct FloorPlanCells {
         return result
     }
 
-    /// The walls that may reach into a cell or its neighbors.
+    /// Returns the walls that may pass through a cell or its neighbors.
     private func walls(near center: PlanPageContent.Point) -> [Segment] {
         let distance = 2 * spacing
         return walls.filter { wall in
@@ -126,7 +126,8 @@ struct FloorPlanCells {
         return result
     }
 
-    /// Returns the nearest place that no wall separates from a point; the place of the cell if a wall separates all.
+    /// Returns the nearest place that no wall separates from a point. If walls separate all nearby places from the
+    /// point, returns the place of the cell.
     private func nearest(
         to point: PlanPageContent.Point, around cell: Cell, _ walls: [Segment]
     ) -> Spot? {

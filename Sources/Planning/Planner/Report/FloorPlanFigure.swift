@@ -64,7 +64,8 @@ package struct FloorPlanFigure {
         drawing.path(proposed, class: "dots proposed")
     }
 
-    /// Draws the names of beacons next to them if there is room. The title of each circle has the name in any case.
+    /// Draws the names of beacons next to them if there is room. The title of each circle contains the name even if
+    /// there is no room.
     private func drawNames(in drawing: inout SVG, _ frame: Frame) {
         guard plan.beacons.count <= Self.labelledBeacons else { return }
         frame.drawNames(
@@ -91,7 +92,7 @@ package struct FloorPlanFigure {
         drawing.path(silent, class: "silent")
     }
 
-    /// Returns left, top, width and height of a cell in the drawing.
+    /// Returns the left edge, top edge, width and height of a cell in the drawing.
     func rectangle(_ cell: FloorPlanCells.Piece, _ frame: Frame) -> [Double] {
         let place = frame.place(.init(cell.x, cell.y))
         // A cell is drawn slightly larger, so that there is no gap between two cells.
@@ -196,7 +197,7 @@ extension FloorPlanFigure {
                 var layout = LabelLayout(width: Self.width, height: height, scale: scale)
                 for circle in circles { layout.block(place(circle.position), radius: circle.radius) }
                 var unplaced = names
-                // Names without room are tried once more in a smaller size.
+                // If there is no room for a name, a smaller size is tried.
                 for (size, look) in [(1, style), (Self.smallSize, "\(style) small")] {
                     unplaced = unplaced.filter { name in
                         let text = HTMLEscaping.shortened(name.text, to: 24)
@@ -212,8 +213,8 @@ extension FloorPlanFigure {
         /// The widths of the lines of walls, from the weakest to the strongest walls.
         private static let wallWidths = [1.5, 2.5, 3.5, 5]
 
-        /// Draws the walls. A wall with a higher loss has a wider line, in steps of 5 dB; all walls of a width are one
-        /// path.
+        /// Draws the walls. The lines of walls with a higher loss are wider, in steps of 5 dB. All walls with the same
+        /// width are drawn as one path.
         package func draw(_ walls: [PlanPageContent.FloorPlan.Wall], in drawing: inout SVG) {
             var paths = Self.wallWidths.map { _ in SVGPath() }
             for wall in walls {
@@ -250,8 +251,8 @@ package struct FloorShades: Sendable {
         self.isHigherBetter = isHigherBetter
     }
 
-    /// Creates shades of which half lie between the best value and the middle, and half between the middle and the
-    /// worst value.
+    /// Creates shades: half of them between the best value and the middle value, the other half between the middle
+    /// value and the worst value.
     package init(best: Double, middle: Double, worst: Double, isHigherBetter: Bool) {
         let half = Double(Self.count / 2)
         let steps = [(best, middle), (middle, worst)].flatMap { first, last in
@@ -291,7 +292,7 @@ struct FloorPlanShades {
         var (best, worst) = plan.isHigherBetter ? (high, low) : (low, high)
         var middle = (best + worst) / 2
         if let target = plan.target, target.isFinite {
-            // Values that reach the target are good, independent of the range of values.
+            // Values that reach the target get the colours of good values, even if all values reach it.
             middle = target
             best = plan.isHigherBetter ? max(best, target) : min(best, target)
             worst = plan.isHigherBetter ? min(worst, target, 0) : max(worst, 2 * target)
@@ -302,9 +303,10 @@ struct FloorPlanShades {
     /// Returns the shade of a value: 0 for the best values, `FloorShades.count - 1` for the worst.
     func shade(_ value: Double) -> Int { shades.shade(value) }
 
-    /// Returns the entries of the legend: each shade with its range of values.
+    /// Returns one entry of the legend for each shade, with its range of values.
     ///
-    /// - Parameter isMoving: True if a script changes the shades, and may show the shades that are hidden now.
+    /// - Parameter isMoving: True if a script changes the shades. The legend then also contains hidden entries for
+    ///   shades without values.
     func legend(isMoving: Bool) -> [HTML.LegendEntry] {
         guard !isEmpty || isMoving else { return [] }
         return (0..<FloorShades.count).filter { isMoving || !shades.isEmpty($0) }.map {

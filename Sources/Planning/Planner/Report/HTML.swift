@@ -25,25 +25,25 @@ package enum HTML {
             + "</figcaption>\(legend)\(markup)\(tableMarkup)</figure>\n"
     }
 
-    /// Draws a figure. A wide figure is drawn twice, for narrow and for wide windows; the style sheet shows one of
-    /// them.
+    /// Draws a figure. A wide figure is drawn twice, for narrow and for wide windows, and the style sheet shows one of
+    /// the two drawings.
     static func drawings(isWide: Bool, label: String, _ drawing: (_ width: Double) -> SVG) -> String {
         guard isWide else { return drawing(PlotArea.width).element(label: label) }
         return drawing(PlotArea.width).element(label: label, class: "narrow")
             + drawing(PlotArea.wideWidth).element(label: label, class: "wide")
     }
 
-    /// The meaning of a row of a table or of one of its cells, which its colour shows.
+    /// The meaning of the colour of a row or a cell in a table.
     package enum Mark: String, Hashable, Sendable {
         case good
         case warning
         case bad
     }
 
-    /// A table with a caption. The first cell of each row is its heading. Columns of numbers are set to the right and
-    /// never wrapped; columns of words are set to the left. A wide table scrolls within its card.
+    /// A table with a caption. The first cell of each row is its heading. Columns of numbers are aligned to the right
+    /// and not wrapped; columns of words are aligned to the left. A wide table scrolls within its card.
     ///
-    /// - Parameter marks: The colour of each row; rows beyond the end of the list have none.
+    /// - Parameter marks: The mark of each row. Rows beyond the end of the list have no mark.
     package static func table(
         caption: String, header: [String], rows: [[String]], marks: [Mark?] = []
     ) -> String {
@@ -81,7 +81,8 @@ package enum HTML {
         /// The style class of the colour field.
         let swatch: String
         let name: String
-        /// The id of the entry for a script; empty for none. The id of the name is this id followed by `Name`.
+        /// The id of the entry for a script; empty if the entry has no id. The id of the element with the name is this
+        /// id followed by `Name`.
         let id: String
         var isHidden = false
 
@@ -108,7 +109,8 @@ package enum HTML {
         legend(entries.map { LegendEntry($0.swatch, $0.name) })
     }
 
-    /// Returns the element of a number that the page's script may compute again, with the shown text and all digits.
+    /// Returns an element that shows a number. The script finds it by its id and may replace the number. The attribute
+    /// `data-value` has all digits.
     static func number(id: String, shown: String, value: Double?) -> String {
         let exact = NumberFormat.exact(value).map { " data-value=\"\($0)\"" } ?? ""
         return "<span id=\"\(id)\"\(exact)>\(text(shown))</span>"

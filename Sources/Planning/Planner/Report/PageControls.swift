@@ -1,14 +1,14 @@
 internal import Airtime
 
-// The settings from which the controls of a page start, and the program's numbers for them. The page's script computes
-// all numbers again when a control moves.
+// The initial settings of the controls of a page, and the numbers that the program computed for them. The page's script
+// computes all numbers again when a control moves.
 
 extension PlanPageContent {
     /// Equal beacons and one scanner. The page draws a curve over the advertising interval.
     struct Explorer: Sendable {
         /// N, including the target beacon.
         var beacons: Int
-        /// T in ms: the interval that the question gives or that the answer advises.
+        /// T in ms: the interval in the question, or the interval that the answer advises.
         var intervalMs: Double
         /// Bytes of advertising data, 0...31.
         var payloadOctets = 31
@@ -16,7 +16,7 @@ extension PlanPageContent {
         var scanners: [Scanner]
         /// The name of the chosen scanner.
         var scannerName: String
-        /// A packet survives overlapping packets that are this many dB weaker; nil for no capture.
+        /// A packet survives overlapping packets that are at least this many dB weaker; nil to compute without capture.
         var captureDecibels: Double?
         /// σ of the shadowing of each link, in dB; used with capture.
         var shadowingDecibels = 4.0
@@ -28,9 +28,10 @@ extension PlanPageContent {
         var copySpacingMs = 1.0
         /// The longest latency that the page computes, in s. Percentiles beyond it are shown as not reached.
         var horizonSeconds = 3600.0
-        /// The program's curve of discovery: x in s, y the share found by then; may be empty.
+        /// The curve of discovery that the program computed: x is the time in s, y the share found by then. May be
+        /// empty.
         var discovered: [Point] = []
-        /// The program's numbers for these settings, which a browser without scripts shows.
+        /// The numbers that the program computed for these settings. A browser without scripts shows them.
         var numbers = Numbers()
     }
 
@@ -45,7 +46,8 @@ extension PlanPageContent {
         }
     }
 
-    /// The program's numbers for the settings of the explorer, named as in its JSON; the page shows a dash for nil.
+    /// The numbers that the program computed for the settings of the explorer. They have the names of the keys in JSON.
+    /// The page shows a dash for nil.
     struct Numbers: Sendable {
         var collisionFreeProbability: Double?
         var arrivalsPerSecondPerBeacon: Double?
@@ -57,9 +59,9 @@ extension PlanPageContent {
         var latencyP90: Double?
         var latencyP95: Double?
         var latencyP99: Double?
-        /// T with the most collision-free packets a second, in ms.
+        /// The interval with the most collision-free packets per second, in ms.
         var bestThroughputIntervalMs: Double?
-        /// T with the shortest time to a high percentile, in ms.
+        /// The interval with the shortest time to a high percentile, in ms.
         var bestLatencyIntervalMs: Double?
     }
 
@@ -81,7 +83,7 @@ extension PlanPageContent {
             self.beacons = beacons
             self.intervalMs = intervalMs
             self.payloadOctets = payloadOctets
-            // A chip or battery that the user describes comes before the known ones.
+            // A chip or battery that the user describes is listed before the known chips or batteries.
             chips = (BeaconChip.all.contains { $0.name == chip.name } ? [] : [chip]) + BeaconChip.all
             chipName = chip.name
             batteries = (BeaconBattery.all.contains { $0.name == battery.name } ? [] : [battery]) + BeaconBattery.all
@@ -94,13 +96,13 @@ extension PlanPageContent {
         var path: WalkPast
         /// The share of walks that find the beacon, 0...1.
         var probabilitySeen: Double
-        /// The beacons, the scanner and the curve of discovery.
+        /// The beacons and the scanner, with the curve of discovery.
         var fleet: Explorer
     }
 
     /// The number of beacons that fit in range of one receiver.
     struct Density: Sendable {
-        /// The program's answer; 0 if not even one beacon meets the target.
+        /// The number that the program computed; 0 if even one beacon misses the target.
         var beaconsInRange: Int
         /// The spacing of the square grid in m.
         var gridSpacingM: Double?
@@ -116,7 +118,8 @@ extension PlanPageContent {
         var payloadOctets: Int
         var scanners: [Scanner]
         var scannerName: String
-        /// The program's curve: x beacons, y the share found in time, 0...1; may be empty.
+        /// The curve that the program computed: x is the number of beacons, y the share found in time, 0...1. May be
+        /// empty.
         var shares: [Point] = []
     }
 }
