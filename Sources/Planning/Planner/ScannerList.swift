@@ -8,7 +8,7 @@ public struct ScannerList: Sendable {
 
     public init(_ scanners: [ScannerPreset]) { self.scanners = scanners }
 
-    /// A table of the scanners, and the citations of their sources below it.
+    /// A table of the scanners, followed by their sources.
     public var text: String {
         var table = Table(
             ["scanner", "window (ms)", "interval (ms)", "listens"], alignment: [.left, .right, .right, .right])
@@ -62,7 +62,7 @@ public struct ScannerList: Sendable {
 }
 
 extension PlanKey {
-    fileprivate static let knownScanners = PlanKey("scanners", "The scanners, those of --scanner-file first.")
+    fileprivate static let knownScanners = PlanKey("scanners", "The scanners; scanners of --scanner-file are first.")
     fileprivate static let knownName = PlanKey("scanners[].name", "Name for --scanner and --scanners.")
     fileprivate static let knownWindow = PlanKey(
         "scanners[].windowMs", "Time for which the scanner listens in each scan interval, in ms.")

@@ -12,7 +12,7 @@ public enum ScannerPHY: String, Hashable, Sendable, CaseIterable {
 }
 
 extension PlannedAir {
-    /// Throws an error with the reason and a remedy if a scanner never receives the target advertisement.
+    /// Throws an error with the reason and a remedy if one of the scanners can never receive the target advertisement.
     ///
     /// - Parameter phy: The PHY on which the scanners receive extended advertising; nil for legacy PDUs only. A scanner
     ///   that never pauses is an ideal receiver of everything.
@@ -23,8 +23,8 @@ extension PlannedAir {
 }
 
 extension ScannerMix {
-    /// Throws an error with the reason and a remedy if one of the scanners never receives extended advertising on the
-    /// PHY `wanted`.
+    /// Throws an error with the reason and a remedy if one of the scanners can never receive extended advertising on
+    /// the PHY `wanted`.
     ///
     /// - Parameter phy: The PHY on which the scanners receive extended advertising; nil for legacy PDUs only. A scanner
     ///   that never pauses is an ideal receiver of everything.

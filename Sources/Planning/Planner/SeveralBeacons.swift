@@ -2,9 +2,9 @@ internal import Airtime
 internal import BluetoothTypes
 internal import Sites
 
-/// The words and numbers of an answer about a target of several beacons at each place.
+/// The words and numbers of an answer about a target that requires several beacons at each place.
 extension SiteCoverage.Target {
-    /// The beacons that a receiver has to find: "a beacon within 10 s in 90 % of the cases".
+    /// The target in words: "a beacon within 10 s in 90 % of the cases".
     var phrase: String {
         "\(firstWords) within \(NumberFormat.duration(seconds)) in \(NumberFormat.percent(probability)) of the cases"
     }
@@ -12,7 +12,7 @@ extension SiteCoverage.Target {
     /// The first words of ``phrase``: "a beacon" or "4 beacons, each".
     var firstWords: String { beacons > 1 ? "\(beacons) beacons, each" : "a beacon" }
 
-    /// The beacons whose values an answer contains: "the strongest beacon" or "the 4 best beacons".
+    /// The beacons by which a place is judged: "the strongest beacon" or "the 4 best beacons".
     var subject: String { beacons > 1 ? "the \(beacons) best beacons" : "the strongest beacon" }
 
     /// The rank of the beacon whose values a map shows: "a beacon" or "the 4th best beacon".
@@ -26,9 +26,9 @@ extension SiteCoverage.Target {
 }
 
 extension SiteQuestion {
-    /// Adds the number of beacons that the target requires, and the numbers that are found in time.
+    /// Adds the number of beacons that the target requires, and the numbers of beacons that are found in time.
     ///
-    /// - Parameter isBefore: True if a proposal follows. The remarks of the numbers then say "today".
+    /// - Parameter isBefore: True if a proposal follows. In this case the remarks of the numbers contain "today".
     func stateSeveral(_ points: [SiteCoverage.Point], isBefore: Bool, in answer: inout PlanAnswer) {
         guard site.target.beacons > 1 else { return }
         let counts = points.compactMap(\.beaconsInTime)
@@ -39,7 +39,7 @@ extension SiteQuestion {
         answer.add(.fewestBeaconsInTime, .count(counts.min() ?? 0), remark: "in time, at the weakest place" + today)
     }
 
-    /// The keys for a target of several beacons.
+    /// The keys for a target that requires several beacons.
     static let keysOfSeveral: [PlanKey] = [
         .targetBeacons, .meanBeaconsInTime, .fewestBeaconsInTime, .spotBeaconsInTime,
     ]

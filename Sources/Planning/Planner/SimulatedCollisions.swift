@@ -1,11 +1,13 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// A question for the planner: the collisions by simulation, packet by packet, next to the models' values.
+/// A question for the planner: how many packets collide in a simulation of every packet, compared with the models'
+/// values.
 public struct SimulatedCollisions: SimulationQuestion {
     public let air: PlannedAir
     public let background: BackgroundLoad
-    /// A packet survives if all overlapping packets together are this many dB weaker; nil if any overlap destroys it.
+    /// A packet survives if all overlapping packets together are at least this many dB weaker; nil if every overlap
+    /// destroys it.
     public let captureDecibels: Double?
     public let copySpacing: CopySpacing?
     public let seed: UInt64
@@ -56,8 +58,8 @@ public struct SimulatedCollisions: SimulationQuestion {
                 busyShare: background.share, airtimeMicroseconds: background.airtimeMicroseconds ?? longestAirtime,
                 secondaryAirtimeMicroseconds: background.airtimeMicroseconds)
         }
-        // A batch has at least 4 events of each advertisement, and up to 40 as long as it has less than about a
-        // million.
+        // A batch has 40 events of the least frequent advertisement; fewer, but at least 4, if it would have more than
+        // about a million events in all.
         let rate = groups.reduce(0) { $0 + Double($1.count) / $1.meanPeriodMicroseconds }
         let period = groups.map(\.meanPeriodMicroseconds).max() ?? 1
         let events = max(4, min(40, 1_000_000 / (rate * period)))
@@ -89,7 +91,7 @@ public struct SimulatedCollisions: SimulationQuestion {
         let anyOfThree = group.flatMap { group in
             spacing.flatMap { try? Self.anyOfThree(group, $0, background) }
         }
-        // No model includes capture by sums of powers.
+        // No model computes capture by sums of powers.
         let hasModel = captureDecibels == nil
         var answer = PlanAnswer(
             title: "Simulated collisions of \(air.origin?.name ?? NumberFormat.beacons(air.beacons))",
@@ -115,7 +117,8 @@ public struct SimulatedCollisions: SimulationQuestion {
         return answer
     }
 
-    /// The model's probability that one of the three copies arrives, and all auxiliary packets of extended PDUs.
+    /// Returns the model's probability that at least one of the three copies arrives and, with extended PDUs, also all
+    /// auxiliary packets.
     private static func anyOfThree(
         _ group: AdvertiserGroup, _ spacing: CopySpacing, _ background: BackgroundLoad
     ) throws(AirtimeError) -> Double {

@@ -1,11 +1,11 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// A question for the planner: the time to discovery by simulation, packet by packet, next to the model's values.
+/// A question for the planner: the time to discovery in a simulation of every packet, compared with the model's values.
 public struct SimulatedLatency: SimulationQuestion {
     public let air: PlannedAir
     public let scanners: ScannerMix
-    /// The times in s after which the answer gives the share that is not yet found.
+    /// The times in s for which the answer states the share of beacons that are not yet found.
     public let undiscoveredAfter: [Double]
     public let seed: UInt64
     public let scene: AirSimulation

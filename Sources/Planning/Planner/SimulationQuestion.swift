@@ -14,7 +14,7 @@ public protocol SimulationQuestion: Sendable {
     func answer(_ outcome: SimulationOutcome) throws(PlanError) -> PlanAnswer
 }
 
-/// The counts of a simulation that has ended.
+/// The results of a simulation that has ended.
 public struct SimulationOutcome: Sendable {
     public let tally: AirTally
     /// The number of batches that were counted: the first batches in the order of their numbers, without a gap.
@@ -30,11 +30,11 @@ public struct SimulationOutcome: Sendable {
 }
 
 extension SimulationQuestion {
-    /// An empty sum, to which the caller adds the batches in the order of their numbers until the goal is met.
+    /// An empty sum. The caller adds the batches in the order of their numbers until the goal is met.
     public var sum: BatchSum<AirTally> { BatchSum(goal) { Self.estimate($0) } }
 
-    /// Returns the progress. The total is estimated from the confidence interval, whose width falls with the square
-    /// root of the number of batches.
+    /// Returns the progress. The total is estimated from the confidence interval: its width is proportional to
+    /// 1/√(number of batches).
     public func progress(_ tally: AirTally, batches: Int) -> PlanProgress {
         guard let estimate = Self.estimate(tally), estimate.halfWidth95 > 0, case .relative(let share) = goal.halfWidth
         else { return PlanProgress("batches", done: batches, of: nil) }
@@ -49,13 +49,13 @@ extension SimulationQuestion {
     public func progress(_ tally: AirTally, batches: Int, of shard: SimulationShard) -> PlanProgress {
         var progress = progress(tally, batches: batches)
         progress.what += " of part \(shard.index)/\(shard.count)"
-        // Each part simulates more batches than its share, so that all parts together rarely miss the goal.
+        // Each part simulates more than its share of the batches, so that all parts together rarely miss the goal.
         progress.total = progress.total.map { Int(Double($0) / Double(shard.count) * 1.6) }
         return progress
     }
 
-    /// Returns the approximate number of batches that each part needs if the parts did not have enough batches; nil if
-    /// it is unknown.
+    /// Returns the approximate number of batches that each part needs to meet the goal, for parts with too few batches;
+    /// nil if it is unknown.
     public func batchesNeeded(_ outcome: SimulationOutcome, of shard: SimulationShard) -> Int? {
         progress(outcome.tally, batches: outcome.batches).total.map { $0 * 5 / 4 / shard.count + SimulationShard.block }
     }

@@ -20,7 +20,7 @@ public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
 
     /// The longest time between two calls of the observer, in ms.
     private static var pauseMilliseconds: Int { 50 }
-    /// The number of batches that threads may compute ahead of the next batch to count.
+    /// The largest number of batches that are computed before the batch that is counted next is complete.
     private var window: Int { 4 * threads + 8 }
 
     /// Runs the whole simulation.

@@ -11,9 +11,9 @@ public struct TallyHead: Equatable, Sendable {
 
     /// The version of the program that simulates.
     public var program: String
-    /// The arguments of the command line that state the question, without those that may differ between parts.
+    /// The arguments of the command line, without the arguments that may differ between parts.
     public var arguments: [String]
-    /// A hash of the simulated scene. It shows if the contents of a fleet file have changed.
+    /// A hash of the simulated scene. It differs if, for example, the fleet file has changed.
     public var scene: String
     public var shard: SimulationShard
 
@@ -34,7 +34,7 @@ public struct TallyHead: Equatable, Sendable {
         return value.line
     }
 
-    /// Reads a line; nil if it is not the first line of a file with counts, or has another version of the format.
+    /// Parses a line; nil if it is not the first line of a file with counts, or if its format has another version.
     public init?(line: some Sequence<UInt8>) {
         guard let root = JSONDocument.parse(Array(line)).root, root["pharosTally"]?.integer == Self.version,
             case .string(let program)? = root["program"]?.value, case .string(let scene)? = root["scene"]?.value,
@@ -49,7 +49,7 @@ public struct TallyHead: Equatable, Sendable {
         self.init(program: program, arguments: arguments, scene: scene, shard: shard)
     }
 
-    /// Returns true if the other part belongs to the same run.
+    /// Returns true if both parts belong to the same simulation.
     func isOfOneRun(with other: TallyHead) -> Bool {
         var same = other
         same.shard = shard
@@ -63,7 +63,7 @@ extension AirTally {
         "{\"batch\":\(batch),\"counts\":[" + numbers.map { "\($0)" }.joined(separator: ",") + "]}"
     }
 
-    /// Reads the line of one batch; nil if the line does not hold the batch with the number `batch`.
+    /// Parses the line of one batch; nil if the line does not contain the batch with the number `batch`.
     init?(line: ArraySlice<UInt8>, batch: Int) {
         guard let root = JSONDocument.parse(Array(line)).root, root["batch"]?.integer == batch,
             case .array(let elements)? = root["counts"]?.value
@@ -95,7 +95,7 @@ public struct MergedTallies: Sendable {
     private let names: [String]
 
     /// - Parameters:
-    ///   - files: The files with their names, in any order; each part once.
+    ///   - files: The files with their names, in any order. Each part must occur once.
     ///   - program: The version of the program that merges the parts; nil to accept parts of any version.
     ///
     /// Throws for files without counts, parts of different runs, missing parts, and parts that occur twice.
@@ -138,8 +138,8 @@ public struct MergedTallies: Sendable {
         names = (1...head.shard.count).compactMap { parts[$0]?.name }
     }
 
-    /// Returns the answer that a single run would give. If the parts have too few batches, a note gives the number that
-    /// each part needs.
+    /// Returns the answer that a single run would give. If the parts have too few batches, a note states how many each
+    /// part needs.
     public func answer(to question: some SimulationQuestion) throws(PlanError) -> PlanAnswer {
         let outcome = try outcome(of: question)
         var answer = try question.answer(outcome)
@@ -180,8 +180,8 @@ extension SimulationQuestion {
         return NumberFormat.padded(StableHash.of(parts.joined()), to: 16, radix: 16)
     }
 
-    /// Returns an empty sum for one part, to which the caller adds the part's batches in the order of their numbers
-    /// until the part has enough.
+    /// Returns an empty sum for one part. The caller adds the part's batches in the order of their numbers until the
+    /// sum is finished.
     public func sum(of shard: SimulationShard, atLeast batches: Int = 0) -> BatchSum<AirTally> {
         BatchSum(goal, shard: shard, atLeast: batches) { Self.estimate($0) }
     }

@@ -2,9 +2,10 @@ internal import Airtime
 internal import BluetoothTypes
 internal import Sites
 
-/// The values that decide how many beacons a floor needs: what the beacons send, and how far receivers receive them.
+/// The values that determine how many beacons a floor needs: the packets and powers of the beacons, the path loss and
+/// the sensitivity of receivers.
 extension SiteQuestion {
-    /// Adds the assumptions: to JSON, and as a note to the text and the page.
+    /// Adds the assumptions to the JSON and, as a note, to the text and the page.
     func stateAssumptions(in answer: inout PlanAnswer) {
         let defaults = site.defaults
         // Proposed beacons have the default values.

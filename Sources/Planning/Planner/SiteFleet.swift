@@ -4,8 +4,8 @@ public import Configuration
 public import Fleet
 public import Sites
 
-/// Puts the beacons of a fleet on the floor of the site file that refers to the fleet. It reads no files. The caller
-/// adds one beacon after the other with ``add(_:)``, and calls ``fill(_:)`` at the end.
+/// Collects the beacons of the fleet to which a site file refers, and adds them to the site. This type reads no files.
+/// The caller adds one beacon after the other with ``add(_:)``, and then calls ``fill(_:)``.
 public struct SiteFleet: Sendable {
     private let reference: Site.FleetReference
     private let outline: FloorOutline?
@@ -19,7 +19,7 @@ public struct SiteFleet: Sendable {
         defaults = site.defaults
     }
 
-    /// The path in the site file.
+    /// The path of the fleet as written in the site file.
     public var name: String { reference.path }
 
     /// The sites, floors and beacons of the fleet that were added so far.
@@ -34,11 +34,11 @@ public struct SiteFleet: Sendable {
         /// The first reason for which a beacon cannot be planned.
         var fault: String?
 
-        /// The number of beacons without a position on the plan.
+        /// The number of beacons that have no position in metres on the floor.
         var missing: Int { onTheGlobe.count + nowhere.count }
     }
 
-    /// Adds a beacon of the fleet. Beacons of sites and floors other than those of the reference are ignored.
+    /// Adds a beacon of the fleet. A beacon is ignored if the reference names another site or floor.
     public mutating func add(_ beacon: FleetManifest.Beacon) {
         contents.sites.addOnce(beacon.site ?? "")
         guard reference.site.map({ $0 == beacon.site }) ?? true else { return }
@@ -47,7 +47,7 @@ public struct SiteFleet: Sendable {
         place(beacon)
     }
 
-    /// Sets the site's beacons after all beacons of the fleet were added.
+    /// Sets the beacons of the site to the added beacons. Call it after all beacons of the fleet were added.
     /// - Returns: warnings, at the position of the reference in the site file.
     ///
     /// Throws an error at this position if there is no beacon to plan with.
@@ -94,8 +94,8 @@ public struct SiteFleet: Sendable {
         }
     }
 
-    /// Returns a beacon that is detected by its most frequent advertisement; its other advertisements only cause
-    /// collisions. Returns nil if it sends nothing at an interval of 20 ms...10.24 s.
+    /// Returns the beacon for the models. It is detected by its most frequent advertisement; its other advertisements
+    /// only cause collisions. Returns nil if it sends nothing at an interval of 20 ms...10.24 s.
     private static func beacon(
         _ beacon: FleetManifest.Beacon, at position: FloorPosition, _ defaults: Site.Defaults
     ) throws(AirtimeError) -> SiteBeacon? {
@@ -179,7 +179,7 @@ public struct SiteFleet: Sendable {
     }
 }
 
-/// Names for a message: the first names, and the number of further names.
+/// A list of names for a message, which states only the first names and the number of further names.
 private struct NameList: Sendable {
     private var names: [String] = []
     private var known: Set<String> = []
@@ -192,7 +192,7 @@ private struct NameList: Sendable {
         if names.count < Self.limit { names.append(TerminalText.line(name)) }
     }
 
-    /// Adds a name that may have been added before.
+    /// Adds a name if it was not added before.
     mutating func addOnce(_ name: String) {
         if known.insert(name).inserted { add(name) }
     }

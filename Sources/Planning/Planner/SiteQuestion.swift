@@ -3,18 +3,18 @@ internal import BluetoothTypes
 internal import Configuration
 public import Sites
 
-/// A question for the planner: which beacons are received on a floor, where the weakest spots of the floor are, and
-/// where to put beacons.
+/// A question for the planner: which beacons are received on a floor, where the weakest places of the floor are, and
+/// where to add beacons.
 public struct SiteQuestion: Sendable {
     public let site: Site
-    /// The fleet of the site's beacons; nil if the site file lists them.
+    /// The fleet that contains the site's beacons; nil if the site file lists the beacons.
     public let fleet: SiteFleet?
     /// The approximate number of places to compute.
     public let places: Int
-    /// The kind of proposal; nil for none.
+    /// The kind of proposal; nil if no proposal is requested.
     public let proposal: Proposal?
-    /// True to compute the shares within other times than the target time too. Only a page needs this, and it takes
-    /// longer.
+    /// True to compute also the shares found within times other than the target time. Only a page needs this, and it
+    /// takes longer.
     public let drawsControls: Bool
 
     /// The kind of proposal.
@@ -25,7 +25,8 @@ public struct SiteQuestion: Sendable {
         case fromScratch
     }
 
-    /// - Parameter places: The approximate number of places, at least 1; they are at least half a metre apart.
+    /// - Parameter places: The approximate number of places, at least 1. Fewer places are computed if they would be
+    ///   less than half a metre apart.
     public init(
         site: Site, fleet: SiteFleet? = nil, places: Int = 2000, proposal: Proposal? = nil, drawsControls: Bool = false
     ) {
@@ -36,7 +37,7 @@ public struct SiteQuestion: Sendable {
         self.drawsControls = drawsControls
     }
 
-    /// The number of weak spots in an answer.
+    /// The number of weakest places in an answer.
     private static let weakSpotCount = 5
 
     /// - Parameter observe: Stops the computation when it returns false; the answer has the results so far.
@@ -44,7 +45,7 @@ public struct SiteQuestion: Sendable {
         try finding(observe).answer
     }
 
-    /// The answer and, if beacons are proposed, the floor with them.
+    /// The answer and, if beacons are proposed, the floor with the proposed beacons.
     public struct Finding: Sendable {
         public let answer: PlanAnswer
         /// The floor with the proposed beacons; nil if no beacons are proposed.
@@ -133,7 +134,7 @@ public struct SiteQuestion: Sendable {
                 + "change over time: at a place where it weakens a beacon too much, waiting does not help.")
     }
 
-    /// The places to compute, before and after a proposal, until the observer stops the computation.
+    /// Computes the results at all places, before and after a proposal. The observer can stop it.
     private struct CoveragePass {
         let places: [FloorPosition]
         var isStopped = false
@@ -154,11 +155,11 @@ public struct SiteQuestion: Sendable {
     private struct Trial {
         var placement: SitePlacement
         var proposed: ProposedSite
-        /// The results at the places of the answer; fewer if the observer stopped the computation.
+        /// The results at the places of the answer. Some are missing if the observer stopped the computation.
         var points: [SiteCoverage.Point]
-        /// The coverage in which ``points`` were computed.
+        /// The coverage with which ``points`` were computed.
         var coverage: SiteCoverage
-        /// The check on a finer grid. Nil if there is no finer grid, because the places are half a metre apart already,
+        /// The check on a finer grid. Nil if the places are already half a metre apart, so that there is no finer grid,
         /// or if the observer stopped the check.
         var check: ProposalCheck?
     }
@@ -173,7 +174,8 @@ public struct SiteQuestion: Sendable {
         return Trial(placement: placement, proposed: proposed, points: points, coverage: coverage, check: check)
     }
 
-    /// Adds beacons where the check of a proposal misses the target, and checks again, as long as that helps.
+    /// Adds beacons at places where the check of a proposal misses the target, and checks again, as long as more places
+    /// reach the target.
     private func repair(
         _ trial: inout Trial, _ bounds: FloorBounds, _ pass: inout CoveragePass, _ observe: PlanObserver
     ) throws(PlanError) {
@@ -187,13 +189,14 @@ public struct SiteQuestion: Sendable {
                 let proposed = ProposedSite(of: site, placement, keeps: proposal == .addition)
             else { return }
             var next = try self.trial(placement, proposed, bounds, &pass, observe)
-            // The added beacons may worsen other places by collisions. Then the previous proposal stays.
+            // The added beacons may cause collisions that worsen other places. In this case the previous proposal is
+            // kept.
             guard let newCheck = next.check, newCheck.holdingShare > check.holdingShare,
                 reachedShare(next.points) >= reachedShare(trial.points)
             else { return }
             next.check?.added = check.added + count
-            // If the search for the proposal used the places of this pass, the value at the weakest place is updated.
-            // It may have used a finer grid.
+            // If the search for the proposal used the same places as this pass, the value at the weakest place is
+            // updated. The search may have used a finer grid.
             if next.points.count == placement.places {
                 next.placement = placement.replacing(weakestShare: next.points.reduce(1) { min($0, $1.detectedShare) })
             }
@@ -201,8 +204,8 @@ public struct SiteQuestion: Sendable {
         }
     }
 
-    /// Computes at the places of a finer grid whether the proposal reaches the target. Returns `nil` if the grid would
-    /// not be finer, or if the computation was stopped.
+    /// Returns the results of the proposal at the places of a finer grid; `nil` if the grid would not be finer, or if
+    /// the computation was stopped.
     private func check(
         _ proposed: ProposedSite, of placement: SitePlacement, _ bounds: FloorBounds, _ isStopped: inout Bool,
         _ observe: PlanObserver
@@ -244,7 +247,7 @@ public struct SiteQuestion: Sendable {
         return SiteCoverage(model: model, scanners: site.scanners, target: site.target)
     }
 
-    /// Returns the number of places in the whole rectangle, at most 4 million, of which about `places` lie inside the
+    /// Returns the number of places in the whole rectangle, at most 4 million, of which about `places` are inside the
     /// outline.
     private func limit(_ places: Int, _ bounds: FloorBounds) -> Int {
         guard let outline = site.outline else { return places }
@@ -328,7 +331,8 @@ public struct SiteQuestion: Sendable {
     private static let tooLarge =
         "No placement was computed: the floor is too large. Plan it in parts."
 
-    /// - Parameter isBefore: True if a proposal follows. The labels of these numbers then say "today".
+    /// - Parameter isBefore: True if a proposal follows. In this case the labels and remarks of these numbers contain
+    ///   "today".
     private func add(
         _ points: [SiteCoverage.Point], _ spacing: Double, isBefore: Bool, in answer: inout PlanAnswer
     ) {
@@ -360,7 +364,7 @@ public struct SiteQuestion: Sendable {
         }
     }
 
-    /// Adds the mix, and for each scanner of the mix the share of the places that reach the target.
+    /// Adds the scanner. For a mix, also adds the share of the places that reach the target with each scanner.
     private func stateScanners(_ points: [SiteCoverage.Point], in answer: inout PlanAnswer) {
         answer.addScanners(site.scanners)
         guard site.scanners.only == nil else { return }
@@ -380,7 +384,7 @@ public struct SiteQuestion: Sendable {
         answer.add(.scanners, .list(list))
     }
 
-    /// The weakest places, at least a tenth of the floor apart.
+    /// The weakest places. Their distance from each other is at least a tenth of the floor's longer side.
     static func weakest(_ points: [SiteCoverage.Point]) -> [SiteCoverage.Point] {
         guard let bounds = FloorBounds(points.map(\.reception.position)) else { return [] }
         let leastDistance = max(bounds.width, bounds.height) / 10
@@ -488,7 +492,7 @@ public struct SiteQuestion: Sendable {
         }
     }
 
-    /// Lists the proposed beacons: all on the page, the first ones in the text.
+    /// Adds the list of proposed beacons. The page lists all of them, the text only the first ``listedBeacons``.
     private func show(_ proposed: ProposedSite?, in answer: inout PlanAnswer) {
         guard let proposed else { return }
         let header = ["proposed beacon", "x (m)", "y (m)"]
@@ -565,7 +569,7 @@ extension PlanKey {
     fileprivate static let proposedBeacons = PlanKey("proposal.beacons", "Number of proposed beacons.")
     fileprivate static let positions = PlanKey(
         "proposal.positions", "Positions of the proposed beacons, each a list of metres east and metres north.")
-    fileprivate static let kept = PlanKey("proposal.kept", "Number of existing beacons that stay.")
+    fileprivate static let kept = PlanKey("proposal.kept", "Number of existing beacons that are kept.")
     fileprivate static let least = PlanKey(
         "proposal.least", "Lower bound of the number of new beacons that reach the same share of places.")
     fileprivate static let proposedHoldingShare = PlanKey(
@@ -592,7 +596,7 @@ extension PlanKey {
     )
 }
 
-/// The coverage of a site as a figure of the page.
+/// The coverage of a site as a drawing for the page.
 private struct SitePicture {
     let site: Site
     let points: [SiteCoverage.Point]

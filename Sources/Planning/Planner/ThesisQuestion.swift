@@ -5,7 +5,7 @@ internal import BluetoothTypes
 public struct ThesisQuestion: Sendable {
     /// The number of beacons in range of one receiver, at least 1.
     public let beacons: Int
-    /// The site of a fleet with these beacons; nil if the question gives their number.
+    /// The site of a fleet with these beacons; nil if the question states only their number.
     public let origin: PlannedAir.Origin?
 
     /// Creates a question about a number of beacons in range of one receiver, at least 1.
@@ -89,6 +89,6 @@ extension PlanKey {
         "truth.bestOfferedPerSecondPerBeacon",
         "Advertisements that each beacon must send in a second so that the most of them arrive.")
     fileprivate static let bestArriving = PlanKey(
-        "truth.bestArrivingPerSecondPerBeacon", "Advertisements of each beacon that then arrive in a second.")
+        "truth.bestArrivingPerSecondPerBeacon", "Advertisements of each beacon that arrive at this rate, per second.")
     fileprivate static let faults = PlanKey("faults", "The errors of the thesis, one sentence each.")
 }

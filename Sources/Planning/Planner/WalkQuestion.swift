@@ -1,7 +1,8 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// A question for the planner: the probability that a scanner finds a beacon while it is carried past.
+/// A question for the planner: the probability that a scanner finds a beacon while the scanner is carried past the
+/// beacon.
 public struct WalkQuestion: Sendable {
     public let air: PlannedAir
     public let scanners: ScannerMix

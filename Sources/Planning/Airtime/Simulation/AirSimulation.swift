@@ -105,8 +105,8 @@ public struct AirSimulation: Sendable {
 
     /// The number of simulated channels.
     var channels: Int {
-        let allStay = ([receiver] + visitors.map(\.receiver)).allSatisfy { $0.scan.channelCount == 1 }
-        return conditions.simulatesAllChannels || !allStay ? 3 : 1
+        let allUseOneChannel = ([receiver] + visitors.map(\.receiver)).allSatisfy { $0.scan.channelCount == 1 }
+        return conditions.simulatesAllChannels || !allUseOneChannel ? 3 : 1
     }
 
     /// The number of packets per µs on all channels together.

@@ -16,12 +16,12 @@ package enum PageStyle {
     package static let text = PageFile.joined([PackageResources.page_css])
 }
 
-/// The parts of the script that pages of other modules use: numbers as text.
+/// The part of the script that pages of other modules use too. It formats numbers as text.
 package enum SharedScript {
     package static let text = PageFile.joined([PackageResources.text_js])
 }
 
-/// The parts of the page on which a floor is drawn. Their files are in `Page`.
+/// The script and the markup of the page on which the user draws a floor. Their files are in `Page`.
 enum SiteEditorScript {
     static let text = PageFile.joined([
         PackageResources.models_js, PackageResources.losses_js, PackageResources.latency_js, PackageResources.text_js,
@@ -34,7 +34,7 @@ enum SiteEditorScript {
     static let body = PageFile.joined([PackageResources.editor_html])
 }
 
-/// The files of the page, which the build embeds.
+/// The files of the page. The build embeds them in the program.
 private enum PageFile {
     static func joined(_ files: [[UInt8]]) -> String {
         files.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
@@ -45,7 +45,7 @@ private enum PageFile {
 package indirect enum PageData {
     /// `null`.
     case null
-    /// `null` for nil, and for numbers that are not finite.
+    /// A number; `null` for nil and for numbers that are not finite.
     case number(Double?)
     case text(String)
     case flag(Bool)
@@ -84,7 +84,7 @@ extension Scale {
 extension PlotArea {
     /// Returns the data of the chart for the script.
     ///
-    /// - Parameter samples: The number of points of a line, from left to right.
+    /// - Parameter samples: The number of points of each line that the script draws, from left to right.
     func data(samples: Int) -> PageData {
         .object([("x", x.data), ("y", y.data), ("samples", .number(Double(samples)))])
     }

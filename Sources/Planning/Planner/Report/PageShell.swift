@@ -7,7 +7,7 @@ package enum PageShell {
     ///
     /// - Parameters:
     ///   - title: The escaped title.
-    ///   - styles: The styles, which the head contains.
+    ///   - styles: The style sheets that the head contains.
     ///   - script: The text of the script at the end of the page; nil for a page without a script.
     ///   - sources: The directives of the policy for pictures and connections.
     package static func head(
@@ -29,8 +29,8 @@ package enum PageShell {
     ///
     /// - Parameters:
     ///   - style: The style of this page, in addition to the common style of all pages.
-    ///   - scripted: The data of the page as an element, and the text of the script that reads it; nil for a page
-    ///     without a script.
+    ///   - scripted: The element with the data of the page, and the text of the script that reads the data; nil for a
+    ///     page without a script.
     package static func page(
         title: String, brand maker: String, answer: String, command: String, style: String, main markup: String,
         notes: [String], scripted: (data: String, script: String)? = nil
@@ -45,7 +45,7 @@ package enum PageShell {
             + "</header>\n<main>\n" + markup + "</main>\n" + footer(notes: notes) + end + "</body>\n</html>\n"
     }
 
-    /// Returns the brand: a lighthouse, followed by the maker of the page. The maker must be escaped.
+    /// Returns the brand: a picture of a lighthouse, followed by the maker of the page, which must be escaped.
     package static func brand(_ maker: String) -> String { "<p class=\"brand\">\(lighthouse)\(maker)</p>" }
 
     /// Returns the end of the page, with its notes.
@@ -59,7 +59,7 @@ package enum PageShell {
         return "<footer>\(list)<p>Made by Pharos. This page is complete and uses no network.</p></footer>\n"
     }
 
-    /// A lighthouse and its beam.
+    /// A picture of a lighthouse with its beam.
     private static let lighthouse =
         "<svg viewBox=\"0 0 32 32\" aria-hidden=\"true\" focusable=\"false\">"
         + "<path d=\"M16 9L30 3V15Z\" fill=\"#e39a1d\" opacity=\".55\"/><path d=\"M12 9L2 5V13Z\" fill=\"#e39a1d\" "

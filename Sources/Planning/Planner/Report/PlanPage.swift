@@ -1,12 +1,12 @@
-/// A self-contained page of results: HTML with its style, script and drawings, which uses no network. The answers of
-/// the planner and the reports of other modules, such as audits, are such pages. Apart from the picture of a floor, a
-/// page has less than 500 KB. Its Content-Security-Policy allows one style and one script, by their hashes. The page
-/// shortens long texts, and thins charts with too many points. Of a floor plan with more than 6000 places it draws an
-/// evenly chosen part, and states this in the caption.
+/// A self-contained page of results: HTML with its style, script and drawings. It uses no network. It shows answers of
+/// the planner, and reports of other modules such as audits. Apart from the picture of a floor, a page has less than
+/// 500 KB. Its Content-Security-Policy allows one style and one script, by their hashes. The page shortens long texts,
+/// and thins charts with too many points. If a floor plan has more than 6000 places, the page draws some of them,
+/// evenly chosen, and states this in the caption.
 public struct PlanPage: Sendable {
     private let content: PlanPageContent
 
-    /// Creates a page of this content. ``html`` is its text.
+    /// Creates a page with this content. ``html`` is the text of the page.
     public init(_ content: PlanPageContent) {
         self.content = content
     }
@@ -23,14 +23,14 @@ public struct PlanPage: Sendable {
     }
 }
 
-/// The limits of a page's parts. A page that is too large is made again with lower limits: first with coarser drawings,
-/// and with shorter texts only if that is not enough.
+/// The limits of a page's parts. If a page is too large, it is created again with lower limits: first with coarser
+/// drawings, then also with shorter texts.
 struct PageLimits {
     /// The largest size of a page in bytes, apart from the picture of a floor.
     static let bytes = 500_000
-    /// The divisor of the points of drawings: 1 for an ordinary page; 2, 4, 8 … for lower limits.
+    /// The number of points in drawings is divided by this number: 1 for an ordinary page, 2, 4, 8 … for lower limits.
     let divisor: Int
-    /// The divisor of the length and number of texts.
+    /// The length and the number of texts are divided by this number.
     var textDivisor = 1
 
     static let all =
@@ -80,7 +80,7 @@ struct PageText {
             + "</body>\n</html>\n"
     }
 
-    /// The only section with controls; nil for a page without controls.
+    /// The section with controls; nil for a page without controls. A page has at most one such section.
     private var section: (any ControlledSection)? {
         if let explorer = content.explorer { return ExplorerSection(explorer: explorer, limits: limits) }
         if let battery = content.battery { return BatterySection(battery: battery) }
@@ -97,8 +97,8 @@ struct PageText {
             title: text(content.title), styles: [PageStyle.text], script: PageScript.text)
     }
 
-    /// Returns the headline, the answer and the command. On a page with controls, a line says that the answer belongs
-    /// to the command, because the controls do not change it.
+    /// Returns the headline, the answer and the command. On a page with controls, a line states that the answer belongs
+    /// to the command, because the controls do not change the answer.
     private func top(hasControls: Bool) -> String {
         let origin = hasControls ? "<p class=\"origin\">Answer of the command below:</p>\n" : ""
         let reconciliation =

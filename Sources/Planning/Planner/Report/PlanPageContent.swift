@@ -1,6 +1,6 @@
-/// The content of a page of results, which ``PlanPage`` draws: of an answer of the planner, or of a report of another
-/// module, such as an audit. Only title, answer and command are required. The page leaves out all other parts that are
-/// missing, and escapes all texts. Charts leave out numbers that are not finite, and tables print them as a dash.
+/// The content of a page of results, which ``PlanPage`` draws. The results are an answer of the planner, or a report of
+/// another module, such as an audit. Only title, answer and command are required; all other parts may be missing. The
+/// page escapes all texts. Charts leave out numbers that are not finite, and tables print them as a dash.
 public struct PlanPageContent: Sendable {
     /// The subject of the page in a few words.
     public var title: String
@@ -10,14 +10,14 @@ public struct PlanPageContent: Sendable {
     var reconciliation = ""
     /// The command line that repeats the question.
     public var command: String
-    /// The chart from which the answer can be read; it comes first.
+    /// The chart that shows how the answer follows. It is the first chart of the page.
     var decidingCurve: Curve?
     /// The figures with controls for equal beacons and one scanner.
     var explorer: Explorer?
     var battery: Battery?
     var walk: Walk?
     var density: Density?
-    /// The time to discovery, a distribution for each scanner.
+    /// The distribution of the time to discovery for each scanner.
     public var latencies: LatencyComparison?
     /// A table of times to discovery by advertising interval and scan mode.
     public var heatMap: HeatMap?
@@ -42,7 +42,7 @@ public struct PlanPageContent: Sendable {
         self.command = command
     }
 
-    /// Shares of several things, a bar for each.
+    /// Shares, each drawn as a bar.
     struct Bars: Sendable {
         /// A bar with its name and its share, 0...1; nil if the share is unknown.
         struct Bar: Sendable {
@@ -72,7 +72,7 @@ public struct PlanPageContent: Sendable {
         }
     }
 
-    /// A table. The first cell of each row is its heading. Of a long table, the page shows the first rows and the
+    /// A table. The first cell of each row is its heading. If the table is long, the page shows its first rows and the
     /// number of all rows.
     public struct DataTable: Sendable {
         public var caption: String
@@ -80,7 +80,7 @@ public struct PlanPageContent: Sendable {
         public var rows: [[String]]
         /// The colour of each row. Rows beyond the end of the list have no colour.
         package var marks: [HTML.Mark?] = []
-        /// True for a table that is folded until a reader opens it, and that is not printed.
+        /// True for a table that is hidden until the user opens it, and that is not printed.
         package var isFolded = false
 
         public init(caption: String, header: [String], rows: [[String]]) {
@@ -90,8 +90,8 @@ public struct PlanPageContent: Sendable {
         }
     }
 
-    /// A point in a chart, in the units of its axes; on a floor plan in m. Drawings leave out points that are not
-    /// finite.
+    /// A point. On a chart, its coordinates are in the units of the axes; on a floor plan, in m. Drawings leave out
+    /// points that are not finite.
     public struct Point: Sendable {
         public var x: Double
         public var y: Double
@@ -104,7 +104,7 @@ public struct PlanPageContent: Sendable {
 }
 
 extension PlanPageContent {
-    /// One chart: several series over one x.
+    /// One chart: several series over a common x axis.
     public struct Curve: Sendable {
         /// A line with its name in the legend.
         public struct Series: Sendable {
@@ -119,7 +119,7 @@ extension PlanPageContent {
             }
         }
 
-        /// A vertical line with a name, such as `today`; it is drawn if it lies inside the chart.
+        /// A vertical line with a name, such as `today`. It is drawn only if it is inside the chart.
         public struct Marker: Sendable {
             public var name: String
             public var x: Double
@@ -155,7 +155,7 @@ extension PlanPageContent {
         public var markers: [Marker]
         /// The meaning of an interruption of a line, such as `not within 15 min`; empty if no line is interrupted.
         public var gapMeaning: String
-        /// The target value of y, drawn as a horizontal line; nil for none.
+        /// The target value of y, drawn as a horizontal line; nil if there is no target.
         var wanted: Double?
 
         public init(
@@ -178,12 +178,12 @@ extension PlanPageContent {
         public struct Row: Sendable {
             /// The name of the scanner.
             public var name: String
-            /// Percentiles in s; nil if the share is not reached.
+            /// The percentiles in s; nil if this share is not reached.
             public var p50: Double?
             public var p90: Double?
             public var p95: Double?
             public var p99: Double?
-            /// x in s, y the share found by then, 0...1; in ascending order.
+            /// The points of the distribution in ascending order: x is the time in s, y the share found by then, 0...1.
             public var discovered: [Point]
 
             public init(
@@ -225,7 +225,7 @@ extension PlanPageContent {
 
         public var title: String
         public var caption: String
-        /// The name of the cells' values, such as `time to 95 %`, and their unit.
+        /// The name of the cells' values, such as `time to 95 %`.
         public var valueName: String
         public var unit: String
         /// The advertising intervals of the rows from top to bottom, in ms.

@@ -5,8 +5,8 @@ internal import BluetoothTypes
 struct PlotArea {
     /// The width of an ordinary chart in units of the drawing, which scales with the page.
     static let width = 600.0
-    /// The left end of the x axis. It leaves room for labels such as `100000`, also in the larger letters on the screen
-    /// of a phone.
+    /// The left end of the x axis. There is room for labels such as `100000`, even with the larger letters on the
+    /// screen of a phone.
     static let left = 92.0
     static let right = 586.0
     /// The width of a chart that has the whole width of the page.
@@ -32,7 +32,8 @@ struct PlotArea {
     /// The right end of the x axis.
     private var right: Double { x.end }
 
-    /// Draws the axes with grid lines and labels. A label on the x axis that would touch the previous one is left out.
+    /// Draws the axes with grid lines and labels. A label on the x axis is left out if it would touch the previous
+    /// label.
     mutating func drawAxes(
         xName: String, yName: String, xTicks: [Double]? = nil, yTicks: [Double]? = nil,
         xText: (Double) -> String = { NumberFormat.significant($0) },
@@ -61,7 +62,8 @@ struct PlotArea {
         drawing.text(yName, 0, 20, class: "name")
     }
 
-    /// Draws a vertical line with its name at the given height, on the side with more room.
+    /// Draws a vertical line and its name. The name has the given height, and is on the side of the line with more
+    /// room.
     mutating func drawMarker(_ name: String, x value: Double, at height: Double, class style: String, id: String = "") {
         let lineX = x(value)
         guard lineX.isFinite else { return }
@@ -83,7 +85,7 @@ struct PlotArea {
     /// The height of the first row of marker names, and the distance between two rows.
     static let (firstRow, rowHeight) = (20.0, 22.0)
 
-    /// Draws vertical lines with their names. Each name stands next to its own line, and no other line crosses it.
+    /// Draws vertical lines with their names. Each name is next to its line, and no other line crosses the name.
     mutating func drawMarkers(_ markers: [Marker], firstRow: Double = Self.firstRow) {
         let shown = markers.filter { x($0.x).isFinite }
         let places = MarkerLayout.places(shown.map { (x: x($0.x), letters: $0.name.count) }, width: width)
@@ -116,8 +118,8 @@ struct Scale {
     let end: Double
     let isLogarithmic: Bool
 
-    /// Creates a scale over the finite values; for a logarithmic scale, over the finite positive values. The scale is
-    /// widened if there are no two different values.
+    /// Creates a scale over the finite values; for a logarithmic scale, over the finite positive values. If all values
+    /// are equal, the scale is widened.
     init(
         of values: some Sequence<Double>, from start: Double, to end: Double, isLogarithmic: Bool,
         includesZero: Bool = false
@@ -146,7 +148,7 @@ struct Scale {
         self.isLogarithmic = isLogarithmic
     }
 
-    /// Returns the position of a value on the page; NaN for a value without a position.
+    /// Returns the position of a value on the page; NaN for a value that the axis cannot show.
     func callAsFunction(_ value: Double) -> Double {
         guard value.isFinite, !isLogarithmic || value > 0 else { return .nan }
         let (low, high) = (domain.lowerBound, domain.upperBound)
@@ -183,7 +185,7 @@ struct Scale {
 
 extension Scale {
     /// Returns a share that grows over time from zero, at `count` evenly spaced positions of this axis. The share is
-    /// linear between the given points, and constant after the last one.
+    /// linear between the given points, and constant after the last point.
     func sampled(_ points: [PlanPageContent.Point], count: Int) -> [PlanPageContent.Point] {
         let known = points.filter { $0.x.isFinite && $0.x > 0 && $0.y >= 0 && $0.y <= 1 }.sorted { $0.x < $1.x }
         guard let last = known.last, count > 1, isLogarithmic else { return [] }
@@ -204,10 +206,10 @@ extension Scale {
     }
 }
 
-/// Finds rows and sides for the names of the vertical lines in a chart, so that each name stands next to its own line
-/// and no other line crosses it. `drawing.js` does the same.
+/// Finds rows and sides for the names of the vertical lines in a chart, so that each name is next to its line and no
+/// other line crosses the name. `drawing.js` does the same.
 enum MarkerLayout {
-    /// The row of a name from above, and its side of the line.
+    /// The row of a name, counted from above, and the side of the line on which it is.
     struct Place: Equatable {
         var row: Int
         var isLeft: Bool
@@ -219,9 +221,9 @@ enum MarkerLayout {
 
     /// Returns the row and the side of each name.
     ///
-    /// A line begins at the row of its name. A name to the right of its line gets a lower row than such a name farther
-    /// left, so that lines farther right begin below the name. Names without room to the right stand to the left of
-    /// their lines, in the upper rows from right to left.
+    /// A line begins at the row of its name. Names are usually to the right of their lines. From left to right, each
+    /// such name gets a lower row, so that the lines farther right begin below the names of the lines farther left.
+    /// Names without room to the right are to the left of their lines, in the upper rows, from right to left.
     static func places(_ markers: [(x: Double, letters: Int)], width: Double) -> [Place] {
         func nameWidth(_ marker: (x: Double, letters: Int)) -> Double { Double(marker.letters) * letter + distance }
         let order = markers.indices.sorted { (markers[$0].x, $0) < (markers[$1].x, $1) }
@@ -255,7 +257,7 @@ struct LabelLayout {
     /// The position of a name.
     struct Place: Equatable {
         let x: Double
-        /// The y of the base line.
+        /// The y coordinate of the text's base line.
         let y: Double
         let anchor: SVG.Anchor
     }
@@ -275,15 +277,15 @@ struct LabelLayout {
         self.scale = scale
     }
 
-    /// Keeps names away from a point.
+    /// Marks the area around a point as used, so that no name covers it.
     mutating func block(_ point: (x: Double, y: Double), radius: Double) {
         guard point.x.isFinite, point.y.isFinite else { return }
         taken.append(
             Box(left: point.x - radius, top: point.y - radius, right: point.x + radius, bottom: point.y + radius))
     }
 
-    /// Returns a position with room for a name to the right, to the left, above or below a point; nil if there is no
-    /// room.
+    /// Returns a position for a name to the right, to the left, above or below a point; nil if there is no room at any
+    /// of them.
     ///
     /// - Parameter share: The size of the name's letters, as a share of the ordinary size.
     mutating func place(_ name: String, beside point: (x: Double, y: Double), size share: Double = 1) -> Place? {

@@ -12,7 +12,7 @@ package struct SVG {
         self.height = height
     }
 
-    /// The anchor of a text at its point.
+    /// The part of a text that is at its point: the start, the middle or the end.
     package enum Anchor: String {
         case start
         case middle
@@ -58,7 +58,7 @@ package struct SVG {
 
     /// Draws a picture that fills a rectangle.
     ///
-    /// - Parameter address: An address that contains the picture, such as `data:image/png;base64,…`.
+    /// - Parameter address: A data URL with the picture, such as `data:image/png;base64,…`.
     package mutating func image(
         _ address: String, _ x: Double, _ y: Double, _ width: Double, _ height: Double, class name: String
     ) {
@@ -78,8 +78,8 @@ package struct SVG {
 
     /// Begins a group of elements, until ``endGroup()``.
     ///
-    /// - Parameter clip: The area outside of which the group is not drawn, with an id that is unique on the page; nil
-    ///   for no such area.
+    /// - Parameter clip: Only the part of the group inside `area` is drawn. The id must be unique on the page. Nil to
+    ///   draw the whole group.
     package mutating func beginGroup(
         id: String = "", class name: String = "", clip: (id: String, area: SVGPath)? = nil
     ) {
@@ -93,14 +93,14 @@ package struct SVG {
 
     package mutating func endGroup() { body += "</g>" }
 
-    /// Returns the element of the page. Screen readers read `label`.
+    /// Returns the drawing as an element of a page. Screen readers read `label`.
     package func element(label: String, id: String = "", class style: String = "") -> String {
         let name = HTMLEscaping.text(HTMLEscaping.shortened(label, to: 600))
         return "<svg\(attributes(style, id)) viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" role=\"img\" "
             + "aria-label=\"\(name)\">\(body)</svg>"
     }
 
-    /// Returns a number as text with at most two decimals, which is more precise than a pixel on any screen.
+    /// Returns a number as text with at most two decimals, which is finer than a pixel on any screen.
     package static func number(_ value: Double) -> String {
         NumberFormat.trimmed(NumberFormat.fixed(max(-1e6, min(1e6, value)), 2))
     }
@@ -117,9 +117,9 @@ package struct SVGPath {
 
     package init() {}
 
-    /// A line through points.
+    /// Creates a line through points.
     package init(line points: [(x: Double, y: Double)], isClosed: Bool = false) {
-        // The number of points in the present part of the line. A part with a single point is drawn as a dot.
+        // The number of points in the current part of the line. A part with a single point is drawn as a dot.
         var length = 0
         for point in points {
             guard point.x.isFinite, point.y.isFinite else {
@@ -134,7 +134,7 @@ package struct SVGPath {
         if isClosed, !data.isEmpty { data += "Z" }
     }
 
-    /// The area between a line and a height.
+    /// Creates the area between a line and the height `base`.
     init(areaUnder points: [(x: Double, y: Double)], downTo base: Double) {
         let kept = points.filter { $0.x.isFinite && $0.y.isFinite }
         guard let first = kept.first, let last = kept.last else { return }
@@ -151,14 +151,14 @@ package struct SVGPath {
     /// - Parameter share: The share of the whole circle, 0...1.
     package mutating func addArc(_ x: Double, _ y: Double, radius: Double, share: Double) {
         guard x.isFinite, y.isFinite, radius.isFinite, share > 0 else { return }
-        // SVG draws no arc that ends where it starts, so a full circle is slightly shortened.
+        // SVG does not draw an arc that ends where it starts, so a full circle is slightly shortened.
         let share = min(share, 0.9999)
         let (endX, endY) = (x + radius * sin(2 * .pi * share), y - radius * cos(2 * .pi * share))
         data += "M\(SVG.number(x)) \(SVG.number(y - radius))A\(SVG.number(radius)) \(SVG.number(radius)) 0 "
         data += "\(share > 0.5 ? 1 : 0) 1 \(SVG.number(endX)) \(SVG.number(endY))"
     }
 
-    /// A line of length zero, which round ends turn into a dot.
+    /// Adds a line of length zero. It is drawn as a dot, because the ends of lines are round.
     mutating func addDot(_ place: (x: Double, y: Double)) {
         guard place.x.isFinite, place.y.isFinite else { return }
         data += "M\(SVG.number(place.x)) \(SVG.number(place.y))h0"

@@ -4,7 +4,7 @@ public import Configuration
 internal import Fleet
 public import Sites
 
-/// The page on which a floor is drawn: HTML with its style and script, which reads and writes a site file.
+/// The page on which the user draws a floor: HTML with its style and script. The page reads and writes a site file.
 public struct SiteEditorPage: Sendable {
     /// The way in which the page saves the file.
     public enum Saving: Hashable, Sendable {
@@ -14,7 +14,7 @@ public struct SiteEditorPage: Sendable {
         case browser
     }
 
-    /// A picture behind the floor, as an address that contains it, with its size in pixels.
+    /// The picture that is drawn behind the floor, as a data URL, with its size in pixels.
     public struct Picture: Sendable {
         public var address: String
         public var width: Int
@@ -27,18 +27,18 @@ public struct SiteEditorPage: Sendable {
     }
 
     public var saving: Saving
-    /// The name of the file that the page shows.
+    /// The name of the site file that the page shows.
     public var fileName: String
-    /// The text of the file; nil for a page that opens a file by itself.
+    /// The text of the site file; nil if the user opens a file on the page.
     public var text: String?
-    /// True if the file does not exist yet.
+    /// True if the site file does not exist yet.
     public var isNew = false
-    /// The fingerprint of the text, which the page sends when it saves.
+    /// The fingerprint of ``text``. The page sends it together with a new text.
     public var fingerprint = ""
     public var picture: Picture?
     /// The beacons of the fleet that the file refers to. The page shows them, and does not change them.
     public var fleetBeacons: [SiteBeacon] = []
-    /// Problems of the file and of the files that it names.
+    /// The problems of the site file and of the files that it names.
     public var problems: [FileProblem] = []
 
     public init(saving: Saving, fileName: String, text: String? = nil) {
@@ -132,7 +132,7 @@ struct WallConstruction: Sendable {
     /// All wall constructions that the editor offers: usual materials, and walls of a known thickness.
     static var all: [WallConstruction] { rulesOfThumb + computed }
 
-    /// The usual materials. Materials with the same loss are one choice.
+    /// The usual materials. Materials with the same loss are offered as one choice.
     private static var rulesOfThumb: [WallConstruction] {
         Set(WallMaterial.allCases.map(\.attenuation)).sorted().map { loss in
             let names = WallMaterial.allCases.filter { $0.attenuation == loss }.map(\.rawValue)
@@ -142,8 +142,9 @@ struct WallConstruction: Sendable {
         }
     }
 
-    /// Walls of a known thickness. The losses at 2.44 GHz follow from the permittivity and conductivity of ITU-R
-    /// P.2040-3, table 3, for a slab that is crossed at a right angle (its section 2.2.2.2), rounded to 0.5 dB.
+    /// Walls of a known thickness. The losses at 2.44 GHz are computed from the permittivity and conductivity in ITU-R
+    /// P.2040-3, table 3, for a slab that is crossed at a right angle (section 2.2.2.2 there). They are rounded to 0.5
+    /// dB.
     static let computed: [WallConstruction] = [
         slab("plasterboard, 2 × 12.5 mm", 1), slab("wooden door, 4 cm", 0.5), slab("brick, 12 cm", 3.5),
         slab("brick, 24 cm", 6.5), slab("concrete, 15 cm", 11.5), slab("concrete, 20 cm", 15),
@@ -161,11 +162,11 @@ struct WallConstruction: Sendable {
     }
 }
 
-/// A site file that the page sends: checked, and formatted as the program formats files.
+/// A site file that the page sent, checked and formatted like other files that the program writes.
 public struct EditedSite: Sendable {
     /// The text of the file with two spaces of indentation; nil if the page sent no JSON.
     public let text: String?
-    /// Every problem, with its place in ``text``.
+    /// Every problem, with its position in ``text``.
     public let problems: [FileProblem]
 
     /// - Parameter octets: The text that the page sends.
@@ -181,6 +182,6 @@ public struct EditedSite: Sendable {
         problems = Site.decode(Array(pretty.utf8)).problems
     }
 
-    /// False if the file has an error, and must not be written.
+    /// False if the file has an error and must not be written.
     public var isGood: Bool { text != nil && !problems.contains(where: \.isError) }
 }

@@ -43,7 +43,7 @@ struct SiteSection: ControlledSection {
 
     private var isProposed: Bool { plan.beacons.contains(where: \.isProposed) }
 
-    /// The words that follow the names of the numbers if they include the proposed beacons; otherwise empty.
+    /// The words after the names of the numbers: empty if the numbers do not include proposed beacons.
     private var proposalSuffix: String { isProposed ? ", with the proposal" : "" }
 
     var figures: String { figure.html }
@@ -64,10 +64,11 @@ struct SiteSection: ControlledSection {
             let place = frame.place(plan.spots[spot].position)
             return numberList([rounded(place.x, 100), rounded(place.y, 100)])
         }
-        // Rounded down to a ten-thousandth, so that a value that just misses a target is not rounded up to it.
+        // The shares are rounded down to a ten-thousandth, so that a share just below the target does not reach it by
+        // rounding.
         let shares = spots.map { spot -> PageData in
-            let isHeard = plan.spots[spot].value != nil && goal.shares.indices.contains(spot)
-            return numberList(isHeard ? goal.shares[spot].map { ($0 * 10_000 + 1e-6).rounded(.down) } : [])
+            let isReceived = plan.spots[spot].value != nil && goal.shares.indices.contains(spot)
+            return numberList(isReceived ? goal.shares[spot].map { ($0 * 10_000 + 1e-6).rounded(.down) } : [])
         }
         return [
             (
@@ -143,7 +144,8 @@ struct WalkSection: ControlledSection {
             ])
     }
 
-    /// The center of the circle that shows the range. The circle keeps its size, and the path moves.
+    /// The center of the circle that shows the range. The script changes the position of the path, not the size of the
+    /// circle.
     private static let center = (x: 300.0, y: 160.0)
     private static let radius = 132.0
     private static let ends = (left: 14.0, right: 586.0)

@@ -1,8 +1,8 @@
 internal import Airtime
 internal import BluetoothTypes
 
-/// Curves for a terminal, in block characters, or in plain ASCII for terminals without them. Numbers that are not
-/// finite leave a gap.
+/// Draws curves for a terminal, in braille characters or in plain ASCII. A number that is not finite leaves a gap in
+/// its curve.
 public struct TextChart: Sendable {
     /// The width of a chart in columns, including its labels; at least 24.
     public let width: Int
@@ -11,7 +11,7 @@ public struct TextChart: Sendable {
     /// True to colour the lines with SGR sequences.
     public let isColored: Bool
 
-    /// - Parameter width: The width in columns, 24...400; other values become the nearest of these.
+    /// - Parameter width: The width in columns. Values outside 24...400 are changed to the nearest end of this range.
     public init(width: Int = 80, isPlain: Bool = false, isColored: Bool = false) {
         self.width = min(400, max(24, width))
         self.isPlain = isPlain
@@ -38,11 +38,11 @@ public struct TextChart: Sendable {
 }
 
 extension TextChart {
-    /// Curves over one x in a frame with labels, and below it the x axis and a legend. If two curves meet, the earlier
-    /// curve is visible.
+    /// Returns a chart with curves over a common x axis in a frame with labels. The x axis and a legend are below the
+    /// frame. Where two curves meet, the earlier curve is visible.
     ///
-    /// Lines are drawn in cells of two by four dots; in plain text with one character per cell. `height` is the number
-    /// of rows of the frame, 4...60.
+    /// Each character cell has two by four dots; in plain ASCII, one character. `height` is the number of rows of the
+    /// frame, 4...60.
     public func curve(_ curve: PlanPageContent.Curve, height: Int = 12) -> String {
         let rows = min(60, max(4, height))
         let series = Array(curve.series.prefix(Self.signs.count))
@@ -121,7 +121,7 @@ extension TextChart {
         return entries.map { Self.line([$0]) }.joined()
     }
 
-    /// Returns the indices of the series in the order of their mean values, the highest first.
+    /// Returns the indices of the series in descending order of their mean values.
     private static func fromTheTop(_ series: [PlanPageContent.Curve.Series]) -> [Int] {
         let heights = series.map { one in
             let values = one.points.map(\.y).filter(\.isFinite)
@@ -185,7 +185,8 @@ extension TextChart {
             let (column, row) = (Int(x.rounded()), Int(y.rounded()))
             guard column >= 0, column < columns * dots.across, row >= 0, row < rows * dots.down else { return }
             let cell = row / dots.down * columns + column / dots.across
-            // The dots of a braille cell are numbered down the left column, then the right one, then the last row.
+            // The bits of a braille cell are in this order: the upper three dots of the left column, those of the right
+            // column, then the last row.
             let (left, down) = (column % dots.across == 0, row % dots.down)
             cells[cell] |= down == 3 ? (left ? 0x40 : 0x80) : 1 << UInt8(down + (left ? 0 : 3))
             signs[cell] = sign
