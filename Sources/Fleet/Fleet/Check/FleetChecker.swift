@@ -2,7 +2,8 @@ internal import BluetoothTypes
 public import Configuration
 
 extension FleetAllocation {
-    /// Generates and checks every beacon of the fleet, on this thread.
+    /// Generates and checks every beacon of the fleet on the calling thread. Ends early if the list of problems is
+    /// full.
     ///
     /// - Parameter keys: The contents of the directory that the fleet file names for its keys; `nil` if it names no
     ///   directory.
@@ -13,23 +14,23 @@ extension FleetAllocation {
     }
 }
 
-/// The checks over a whole fleet: collects the problems and the traffic of its beacons, and finds identities, addresses
-/// and keys that two beacons share.
+/// The checks of a whole fleet. It collects the problems and the traffic of the beacons, and finds identities,
+/// addresses and keys that two beacons share.
 public struct FleetChecker {
     private let fleet: Fleet
     private var list = ProblemList()
-    /// The problems that were already reported, without the suffixes of their messages that name beacons.
+    /// The problems that were already reported. Their messages do not include the suffix that names the beacon.
     private var reportedProblems: Set<FileProblem> = []
     /// The position in the fleet of the first beacon with each identity, address and key.
     private var ownerIndices: [GeneratedBeacon.Claim.Value: Int] = [:]
     /// The position in the fleet of the first beacon on each adapter of each machine.
     private var indicesByAdapter: [[String]: Int] = [:]
-    /// For each iBeacon UUID, the number of its pairs of major and minor.
+    /// For each iBeacon UUID, the number of different pairs of major and minor.
     private var pairCounts: [FixedOctets<16>: Int] = [:]
-    /// The advertisements of all machines so far, by site, including sites without beacons.
+    /// The advertisements of all beacons added so far, by site. Sites without beacons are included.
     private var collectedTraffic = FleetTraffic()
 
-    /// The number of pairs of major and minor after which Home Assistant ignores a UUID (MAX_IDS_PER_UUID of its
+    /// The number of pairs of major and minor above which Home Assistant ignores a UUID (MAX_IDS_PER_UUID of its
     /// ibeacon integration).
     private static let pairLimit = 50
 
@@ -37,7 +38,7 @@ public struct FleetChecker {
     ///   directory.
     public init(_ fleet: Fleet, keys: FleetKeyFolder? = nil) {
         self.fleet = fleet
-        // Sites have the order of the fleet file, regardless of the order of their beacons.
+        // The sites are added here, so that they are in the order of the fleet file and not of their beacons.
         for group in fleet.groups { collectedTraffic.begin(site: group.path.first ?? "") }
         if let keys, keys.files == nil, let node = fleet.keysNode {
             list.add(
@@ -100,7 +101,7 @@ public struct FleetChecker {
         }
     }
 
-    /// Words at the start of a row with totals.
+    /// Words that a row with totals may have in the place of a name.
     private static let totals: Set<String> = [
         "sum", "summe", "total", "totals", "gesamt", "insgesamt", "count", "anzahl",
     ]
@@ -202,7 +203,7 @@ public struct FleetChecker {
 
 /// The contents of a fleet's directory of identity keys.
 public struct FleetKeyFolder: Sendable {
-    /// The path of the directory as the fleet file names it.
+    /// The path of the directory as written in the fleet file.
     public var path: String
     /// The names of all files in the directory; `nil` if there is no such directory.
     public var files: Set<String>?
@@ -210,7 +211,7 @@ public struct FleetKeyFolder: Sendable {
     public var exposed: Set<String>
 
     /// - Parameters:
-    ///   - path: The directory, as the fleet file names it.
+    ///   - path: The path of the directory as written in the fleet file.
     ///   - files: The names of all files in the directory; `nil` if there is no such directory.
     ///   - exposed: The files that other users may read.
     public init(path: String, files: Set<String>?, exposed: Set<String> = []) {

@@ -12,12 +12,12 @@ public struct FleetTraffic: Sendable {
     public struct Advertisement: Hashable, Sendable {
         /// The type in profiles, such as `eddystone-uid`.
         public var type: String
-        /// The advertising interval; with a pattern, the constant interval that gives the same number of advertising
-        /// events.
+        /// The advertising interval; with a pattern, the constant interval with the same mean number of advertising
+        /// events per second.
         public var interval: AdvertisingInterval
         /// The pattern of alternating intervals; `nil` for a constant interval.
         public var pattern: AdvertisingPattern?
-        /// The physical layers of an extended advertisement; `nil` for legacy PDUs.
+        /// The PHYs of an extended advertisement; `nil` for legacy PDUs.
         public var phy: ExtendedPHY?
         /// The length of the advertising data, 0...31 bytes, or 0...1650 in extended PDUs.
         public var payloadOctets: Int
@@ -39,7 +39,7 @@ public struct FleetTraffic: Sendable {
     public struct Site: Sendable {
         /// The name of the site; empty for beacons without a site.
         public var name: String
-        /// The number of machines that send each list of advertisements.
+        /// For each list of advertisements, the number of machines that send this list.
         private var counts: [[Advertisement]: Int] = [:]
 
         init(_ name: String) { self.name = name }
@@ -57,10 +57,10 @@ public struct FleetTraffic: Sendable {
         }
     }
 
-    /// Traffic without machines.
+    /// Creates traffic without machines.
     public init() {}
 
-    /// Adds a site at the end, unless it already exists, and returns its position in ``sites``.
+    /// Returns the position of a site in ``sites``. If the site does not exist yet, it is added at the end.
     @discardableResult
     mutating func begin(site: String) -> Int {
         if let index = siteIndices[site] { return index }
@@ -84,8 +84,8 @@ public struct FleetTraffic: Sendable {
 
     /// Adds a beacon of a manifest.
     ///
-    /// - Returns: `false`, without adding it, for a beacon that has no advertisements, or intervals that no controller
-    ///   supports.
+    /// - Returns: `false` if the beacon is not added, because it has no advertisements or an interval that no
+    ///   controller supports.
     public mutating func add(_ beacon: FleetManifest.Beacon) -> Bool {
         let advertisements = beacon.advertisements.compactMap(\.traffic)
         guard !advertisements.isEmpty, advertisements.count == beacon.advertisements.count else { return false }

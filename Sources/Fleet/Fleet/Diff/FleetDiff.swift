@@ -5,7 +5,7 @@ public import Configuration
 public struct FleetDiff: Equatable, Sendable {
     public var added: [String] = []
     public var removed: [String] = []
-    /// New and old names of beacons that send from the same address as before.
+    /// The beacons with a new name that send from the same address as a beacon of the old manifest.
     public var renamed: [Renamed] = []
     public var changed: [Change] = []
     public var unchanged = 0
@@ -28,12 +28,12 @@ public struct FleetDiff: Equatable, Sendable {
     public struct Field: Hashable, Sendable {
         /// The path of the value as in the manifest, such as `advertisements[0].minor`.
         public var path: String
-        /// The old value; `nil` for a value that is new.
+        /// The old value; `nil` if the old manifest does not have the value.
         public var old: JSONValue?
-        /// The new value; `nil` for a value that was removed.
+        /// The new value; `nil` if the new manifest does not have the value.
         public var new: JSONValue?
 
-        /// The path with both values, as in `host: nothing → "pi-1"`.
+        /// The path with the old and the new value, such as `host: nothing → "pi-1"`.
         var text: String { "\(path): \(old?.line ?? "nothing") → \(new?.line ?? "nothing")" }
     }
 
@@ -42,7 +42,7 @@ public struct FleetDiff: Equatable, Sendable {
     /// Compares two manifests. The order of the beacons does not matter.
     public init(from old: FleetManifest, to new: FleetManifest) {
         for beacon in old.beacons + new.beacons { groups[beacon.name] = beacon.group.joined(separator: "/") }
-        // The beacons of the old manifest for which no beacon of the new manifest was found yet, by name.
+        // The beacons of the old manifest without a match in the new manifest so far, by name.
         var oldBeacons: [String: FleetManifest.Beacon] = [:]
         for beacon in old.beacons { oldBeacons[beacon.name] = beacon }
         var addedBeacons: [FleetManifest.Beacon] = []
@@ -69,7 +69,7 @@ public struct FleetDiff: Equatable, Sendable {
         removed = old.beacons.map(\.name).filter { oldBeacons[$0] != nil }
     }
 
-    /// The values in which two beacons differ.
+    /// Returns the values in which two beacons differ.
     private static func fields(_ old: FleetManifest.Beacon, _ new: FleetManifest.Beacon) -> [Field] {
         let oldLeaves = leaves(old.json, .root)
         let newLeaves = leaves(new.json, .root)
@@ -80,7 +80,7 @@ public struct FleetDiff: Equatable, Sendable {
             + oldLeaves.filter { !newPaths.contains($0.path) }.map { Field(path: $0.path, old: $0.value, new: nil) }
     }
 
-    /// Every value that is neither a list nor an object, with its path.
+    /// Returns every value inside `value` that is neither a list nor an object, with its path.
     private static func leaves(_ value: JSONValue, _ path: JSONPath) -> [(path: String, value: JSONValue)] {
         switch value {
         case .object(let members): members.flatMap { leaves($0.value, path.key($0.key)) }
@@ -91,9 +91,9 @@ public struct FleetDiff: Equatable, Sendable {
 }
 
 extension FleetDiff {
-    /// A line for each group with beacons that are new (`+`), removed (`-`), renamed (`=`) or changed (`~`). If a group
-    /// has only one such beacon, its line has the name of the beacon, followed by the values that differ. The last line
-    /// counts the beacons.
+    /// A line for each group with beacons that are new (`+`), removed (`-`), renamed (`=`) or changed (`~`). If only
+    /// one beacon of a group has such a difference, the line has the name of the beacon, followed by the values that
+    /// differ. The last line states how many beacons are new, removed, renamed and changed.
     public var text: String {
         let names = renamed.map { (name: $0.name, text: "\($0.name) (was \($0.was))") }
         return lines("+", added.map { ($0, $0) }) + lines("-", removed.map { ($0, $0) }) + lines("=", names)
@@ -101,7 +101,7 @@ extension FleetDiff {
             + summary
     }
 
-    /// A line for each beacon, and for each of its values that differ.
+    /// One line for each beacon that differs, and one line for each of its values that differ.
     public var fullText: String {
         added.map { "+ \($0)\n" }.joined() + removed.map { "- \($0)\n" }.joined()
             + renamed.map { "= \($0.name) (was \($0.was))\n" }.joined() + changed.map(Self.lines).joined() + summary
@@ -116,7 +116,7 @@ extension FleetDiff {
         "~ \(change.name)\n" + change.fields.map { "    \($0.text)\n" }.joined()
     }
 
-    /// The values of a list by their groups, in the order of the list.
+    /// Returns the values of a list, collected by group. The groups are in the order in which they occur in the list.
     private func byGroup<Value>(_ values: [Value], _ name: (Value) -> String) -> [(group: String, values: [Value])] {
         var order: [String] = []
         var valuesOfGroups: [String: [Value]] = [:]
@@ -128,7 +128,7 @@ extension FleetDiff {
         return order.map { ($0, valuesOfGroups[$0] ?? []) }
     }
 
-    /// The start of the line of a group: `~ museum/ground: 12 beacons (a, b, c and 9 more)`.
+    /// Returns the start of the line of a group, such as `~ museum/ground: 12 beacons (a, b, c and 9 more)`.
     private static func start(_ mark: String, _ group: String, _ names: [String]) -> String {
         let omitted = names.count - 3
         return "\(mark) \(group.isEmpty ? "without a group" : group): \(names.count) beacons "

@@ -1,15 +1,17 @@
 internal import Configuration
 
-/// The machines of a fleet for Ansible, by groups, with the beacons of each machine.
+/// An inventory for Ansible: the machines of a fleet in groups, with the beacons of each machine.
 ///
-/// In the inventory, a machine has the name of its first beacon, and the address `host`. Ansible evaluates text in
-/// double braces, so the texts in the inventory may only contain letters, digits, `.`, `_`, `-` and `:`.
+/// In the inventory, a machine has the name of its first beacon, and the value of `host` as its address. Ansible
+/// evaluates text in double braces, so the texts in the inventory may only contain letters, digits, `.`, `_`, `-` and
+/// `:`.
 public struct AnsibleInventory {
     /// The inventory as JSON, which Ansible's `yaml` plugin reads from a file that ends with `.json`.
     public let text: String
-    /// The beacons without `host`, which Ansible cannot reach. They are left out.
+    /// The names of the beacons without `host`. Ansible cannot connect to their machines, so they are left out of the
+    /// inventory.
     public let withoutHost: [String]
-    /// The names of the beacons that are rolled out.
+    /// The names of the beacons in the inventory.
     public let beacons: [String]
     /// The number of machines.
     public let machineCount: Int
@@ -18,7 +20,7 @@ public struct AnsibleInventory {
 
     /// The group of all machines.
     private static let allMachines = "pharos"
-    /// The directories in which the service may read keys.
+    /// The directories, as written in profiles, from which the service may read keys.
     private static let keyFolders = ["/etc/pharos/keys/", "keys/", "./keys/"]
 
     /// - Throws: ``AnsibleInventoryError`` if a name, a host, a key file or a hash cannot be used in an inventory.
@@ -64,12 +66,12 @@ public struct AnsibleInventory {
         self.keys = keys
     }
 
-    /// The name of the fleet in an inventory; `nil` for a text that Pharos did not write.
+    /// Returns the name of the fleet from an inventory; `nil` for a text that Pharos did not write.
     public static func fleet(of inventory: [UInt8]) -> String? {
         JSONDocument.parse(inventory).root?[allMachines]?["vars"]?["pharos_fleet"]?.string
     }
 
-    /// The names of the beacons in an inventory.
+    /// Returns the names of the beacons in an inventory.
     public static func beacons(of inventory: [UInt8]) -> [String] {
         let hosts = JSONDocument.parse(inventory).root?[allMachines]?["hosts"]?.members ?? []
         return hosts.flatMap { $0.value["pharos_beacons"]?.elements ?? [] }.compactMap { $0["name"]?.string }
@@ -87,8 +89,8 @@ public struct AnsibleInventory {
         ])
     }
 
-    /// The form of the adapter's name, which decides the rights of the service: `hci`, `hci:user`, `hci:mgmt`,
-    /// `serial`, `tcp`, `unix` or `virtual`.
+    /// Returns the form of the adapter's name. The rights that the service needs depend on it. It is `hci`, `hci:user`,
+    /// `hci:mgmt`, `serial`, `tcp`, `unix` or `virtual`.
     private static func form(of adapter: String?) -> String {
         guard let adapter else { return "hci" }
         for form in ["serial", "tcp", "unix"] where adapter.hasPrefix(form + ":") { return form }
@@ -96,7 +98,7 @@ public struct AnsibleInventory {
         return adapter == "virtual" ? adapter : "hci"
     }
 
-    /// The names of the files with the beacon's identity keys.
+    /// Returns the names of the files with the beacon's identity keys.
     private static func keys(of beacon: FleetManifest.Beacon) throws(AnsibleInventoryError) -> [String] {
         var names: [String] = []
         for file in beacon.advertisements.compactMap(\.identityKeyFile) {
@@ -157,8 +159,8 @@ private struct GroupTree {
         return nodes.count - 1
     }
 
-    /// The name of a group in Ansible, which may contain letters, digits and `_`. If a name is already used, a number
-    /// is appended.
+    /// Returns the name of a group for Ansible, with letters, digits and `_`. If the name is already used, a number is
+    /// appended.
     private mutating func identifier(_ path: [String]) -> String {
         let baseName =
             "site_" + path.joined(separator: "_").map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()
@@ -171,7 +173,7 @@ private struct GroupTree {
         return name
     }
 
-    /// The subgroups of the group at `index`; `nil` if it has no subgroups.
+    /// Returns the subgroups of the group at `index`; `nil` if it has no subgroups.
     func children(of index: Int = 0) -> JSONValue? {
         guard !nodes[index].children.isEmpty else { return nil }
         return .object(

@@ -2,9 +2,9 @@ internal import BluetoothTypes
 internal import Configuration
 internal import Glibc
 
-/// A fleet as GeoJSON (RFC 7946), with a point for each beacon.
+/// A fleet as GeoJSON (RFC 7946), with one feature, usually a point, for each beacon.
 public struct FleetMap {
-    /// The position on the globe of a floor plan's origin, and the direction of the floor plan.
+    /// The latitude and longitude of a floor plan's origin, and the direction of the floor plan.
     public struct GlobeOrigin: Hashable, Sendable {
         public let latitude: Double
         public let longitude: Double
@@ -27,7 +27,7 @@ public struct FleetMap {
 
     /// - Parameters:
     ///   - defaultOrigin: The origin of sites that are not in `originsOfSites`.
-    ///   - originsOfSites: The origins by the names of the sites.
+    ///   - originsOfSites: The origins of sites, by the names of the sites.
     public init(
         _ manifest: FleetManifest, defaultOrigin: GlobeOrigin? = nil, originsOfSites: [String: GlobeOrigin] = [:]
     ) {
@@ -36,7 +36,7 @@ public struct FleetMap {
         self.originsOfSites = originsOfSites
     }
 
-    /// The text of the file. A beacon without a known position on the globe has no point.
+    /// The text of the file. A beacon whose latitude and longitude are unknown is a feature without a point.
     public var text: String {
         JSONValue.object([
             .init("type", "FeatureCollection"), .init("name", .string(manifest.fleet)),
@@ -45,7 +45,7 @@ public struct FleetMap {
         .pretty
     }
 
-    /// The beacons without a point.
+    /// The names of the beacons without a point.
     public var withoutPoint: [String] { manifest.beacons.filter { point($0) == nil }.map(\.name) }
 
     private func feature(_ beacon: FleetManifest.Beacon) -> JSONValue {
@@ -87,7 +87,7 @@ public struct FleetMap {
         return .object([.init("type", "Point"), .init("coordinates", .array(validCoordinates.map(JSONValue.number)))])
     }
 
-    /// Degrees with seven decimals, a resolution of about 1 cm.
+    /// Returns degrees with seven decimals, a resolution of about 1 cm.
     private static func degrees(_ value: Double) -> JSONNumber? {
         let tenMillionths = (value * 1e7).rounded()
         let digits = NumberFormat.padded(Int64(abs(tenMillionths)), to: 8)

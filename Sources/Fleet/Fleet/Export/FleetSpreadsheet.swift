@@ -1,8 +1,8 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// A fleet as a table for spreadsheets, with a line for each advertisement. Spreadsheets do not compute, split or round
-/// its cells.
+/// A fleet as a table for spreadsheets, with a line for each advertisement. Cells are written so that a spreadsheet
+/// does not compute, split or round them.
 public enum FleetSpreadsheet {
     private static let columns = [
         "name", "site", "floor", "room", "host", "serial", "controller", "adapter", "address", "x m", "y m", "z m",
@@ -10,14 +10,14 @@ public enum FleetSpreadsheet {
         "interval ms", "radio power dBm", "measured power dBm", "rotation s", "epoch", "profile hash",
     ]
 
-    /// The start of a file for spreadsheets, which need it to detect UTF-8. Other programs would read it as part of the
-    /// first column's name.
+    /// The mark at the start of a file for spreadsheets, which need it to detect UTF-8. Other programs would read the
+    /// mark as part of the first column's name.
     public static let byteOrderMark = "\u{FEFF}"
 
-    /// The whole table, without ``byteOrderMark``.
+    /// Returns the whole table, without ``byteOrderMark``.
     ///
-    /// - Parameter names: The names of columns in the table of the fleet, by the values that they contain, such as
-    ///   `host`.
+    /// - Parameter names: The names of the columns in the fleet's own table. The keys are the values that the columns
+    ///   contain, such as `host`.
     public static func text(_ manifest: FleetManifest, names: [String: String] = [:]) -> String {
         // Only fleets with titles have the column "title".
         let hasTitles = manifest.beacons.contains { $0.title != nil }
@@ -64,7 +64,7 @@ public enum FleetSpreadsheet {
         return SpreadsheetText.line(cells)
     }
 
-    // A manifest that Pharos did not write may contain any text in place of the hash.
+    // A manifest that Pharos did not write may contain any text instead of the hash.
     private static func fingerprint(_ text: String) -> String {
         let isHexadecimal = !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isHexDigit }
         return isHexadecimal ? SpreadsheetText.hexadecimal(text) : SpreadsheetText.text(text)
@@ -78,7 +78,7 @@ public enum FleetSpreadsheet {
         }
     }
 
-    /// The cells of the columns uuid, major, minor, namespace, instance, beacon id and url.
+    /// Returns the cells of the columns uuid, major, minor, namespace, instance, beacon id and url.
     private static func identity(_ identity: FleetManifest.Identity) -> [String] {
         var cells = [String](repeating: "", count: 7)
         switch identity {
@@ -113,7 +113,7 @@ public struct BeaconTable: Sendable {
         }
     }
 
-    /// A row for each advertisement, below a header.
+    /// A table with a header and a row for each advertisement.
     ///
     /// Control characters are escaped, because a manifest that Pharos did not write may contain any text.
     public var text: String {

@@ -1,11 +1,11 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// The file `known_devices.yaml`, with which Home Assistant's bluetooth_le_tracker finds the names of beacons by their
+/// The file `known_devices.yaml`. Home Assistant's bluetooth_le_tracker reads the names of beacons from it, by their
 /// addresses.
 public enum KnownDevices {
-    /// The text of the file, and the names of the beacons that are not in it. These are the beacons that use the public
-    /// address of their controller, which is unknown, and the beacons whose address changes.
+    /// The text of the file, and the names of the beacons that are not in it. Beacons are omitted if they use the
+    /// public address of their controller, which is unknown here, or if their address changes.
     public static func text(_ manifest: FleetManifest) -> (text: String, omitted: [String]) {
         var text = ""
         var omitted: [String] = []
@@ -18,7 +18,7 @@ public enum KnownDevices {
                 continue
             }
             var identifier = identifier(beacon.name)
-            // Names that Home Assistant would make equal get the address, which is unique.
+            // If several names become equal in Home Assistant, the address, which is unique, is appended.
             if identifierCounts[identifier] != 1 { identifier += "_" + Hexadecimal.text(address.octets.octets) }
             let group = beacon.group.joined(separator: " / ")
             let title = beacon.title ?? beacon.name
@@ -35,7 +35,7 @@ public enum KnownDevices {
         return (text.isEmpty ? "{}\n" : text, omitted)
     }
 
-    /// The name in Home Assistant: lower-case letters, digits and underscores.
+    /// Returns the name in Home Assistant: lower-case letters, digits and underscores.
     private static func identifier(_ name: String) -> String {
         var result = "beacon_"
         for scalar in name.unicodeScalars {

@@ -2,7 +2,8 @@ internal import Configuration
 
 /// The targets and the alert rules of a fleet for Prometheus.
 ///
-/// The textfile collector of node_exporter serves the metrics of a machine at its `host`.
+/// The metrics of a machine are read from the node_exporter at its `host`, which serves them with its textfile
+/// collector.
 public struct PrometheusFleet {
     private let manifest: FleetManifest
     private let port: Int
@@ -15,10 +16,10 @@ public struct PrometheusFleet {
         self.port = port
     }
 
-    /// The beacons without `host`, which Prometheus cannot query.
+    /// The names of the beacons without `host`. Prometheus cannot query their machines.
     public var withoutHost: [String] { manifest.beacons.filter { $0.host == nil }.map(\.name) }
 
-    /// Targets for `file_sd_configs`: each host once, with the groups that all its beacons have in common.
+    /// The targets for `file_sd_configs`: each host once, with the groups to which all its beacons belong.
     public var targets: String {
         var hosts: [String] = []
         var beaconsOfHosts: [String: [FleetManifest.Beacon]] = [:]

@@ -2,7 +2,7 @@ internal import BeaconFrames
 public import BluetoothTypes
 internal import Configuration
 
-/// The kind of a machine's controller, which limits the intervals and the number of advertising sets.
+/// The kind of a machine's controller. It limits the intervals and the number of advertising sets.
 public enum ControllerKind: String, CaseIterable, Hashable, Sendable {
     /// The controller of a Raspberry Pi. It has only legacy advertising. Some models follow Bluetooth 4, so the
     /// shortest interval of advertising that is not connectable is 100 ms.
@@ -16,8 +16,8 @@ public enum ControllerKind: String, CaseIterable, Hashable, Sendable {
     /// The virtual controller, which is simulated in software.
     case virtual
 
-    /// The intervals that the controller supports (Core Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53; the limit of
-    /// 100 ms was in 7.8.5 before Core 5.0).
+    /// Returns the intervals that the controller supports (Core Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53; the
+    /// limit of 100 ms was in 7.8.5 before Core 5.0).
     public func intervalRange(for pdu: AdvertisingPDU) -> ClosedRange<AdvertisingInterval> {
         switch self {
         case .raspberryPi, .bluetooth4:

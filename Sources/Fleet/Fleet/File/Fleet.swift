@@ -1,20 +1,20 @@
 public import Configuration
 
-/// A decoded fleet file with its tables: the beacons, their groups, and the template of their profiles.
+/// A decoded fleet file and its tables: the beacons, their groups, and the template of their profiles.
 ///
-/// A ``FleetAllocation`` gives the beacons their identities and makes their profiles. A ``FleetChecker`` reports the
+/// A ``FleetAllocation`` assigns identities to the beacons and generates their profiles. A ``FleetChecker`` reports the
 /// problems of all beacons.
 public struct Fleet: Sendable {
-    /// Groups nest up to this depth: site, floor, room.
+    /// The largest number of nested groups: site, floor and room.
     static let depthLimit = 3
     static let levelNames = ["site", "floor", "room"]
 
-    /// The name: letters, digits, `.`, `_` and `-`, at most 64 characters.
+    /// The name of the fleet: at most 64 letters, digits, `.`, `_` and `-`.
     public let name: String
-    /// The fleet file's path, as the caller gave it.
+    /// The path of the fleet file, as given by the caller.
     public let file: String
     public let listeners: Set<FleetListener>
-    /// The directory of the identity keys, relative to the fleet file; `nil` when the file names none.
+    /// The directory of the identity keys, relative to the fleet file; `nil` if the file names no directory.
     public let keysFolder: String?
     let keysNode: JSONNode?
     let listenersNode: JSONNode?
@@ -22,7 +22,7 @@ public struct Fleet: Sendable {
     /// The templates of the tags of all beacons, followed by the templates of the attachments.
     let notes: [NoteTemplate]
     let rules: AllocationRules
-    /// The groups. The first one is the fleet itself.
+    /// The groups. The first group is the fleet itself.
     let groups: [Group]
     /// The beacons, in the order of the file.
     let beacons: [Beacon]
@@ -32,8 +32,8 @@ public struct Fleet: Sendable {
     /// The number of beacons.
     public var beaconCount: Int { beacons.count }
 
-    /// The names of the columns of the first table, by the values that they contain, such as `name` and `host`; empty
-    /// without a table.
+    /// The names of the columns of the first table. The keys are the values that the columns contain, such as `name`
+    /// and `host`. Empty if there is no table.
     public var columnNames: [String: String] {
         guard let source = beacons.lazy.compactMap(\.row).first?.table else { return [:] }
         let columns = source.columns
@@ -82,7 +82,8 @@ public struct Fleet: Sendable {
         var was: String?
         var controller: ControllerKind?
         var position: FleetManifest.Position?
-        /// The variables of the beacon itself; for a row also "host" and "serial", when they are used.
+        /// The variables that are set for this beacon. For a row of a table, also "host" and "serial" if strings of the
+        /// file use them.
         var variables: [String: Variable] = [:]
     }
 
@@ -94,8 +95,8 @@ public struct Fleet: Sendable {
         var line: Int
     }
 
-    /// The group at position `index` and the groups that contain it, from the inside out. The last group is the fleet
-    /// itself.
+    /// Returns the group at position `index`, followed by the groups that contain it, from the innermost to the
+    /// outermost. The last group is the fleet itself.
     func groups(around index: Int) -> [Group] {
         var result = [groups[index]]
         var index = index
@@ -106,7 +107,8 @@ public struct Fleet: Sendable {
         return result
     }
 
-    /// The kind of controller that a beacon, or the innermost group around it, states.
+    /// Returns the kind of controller that the beacon states. If the beacon states none, returns the kind that the
+    /// innermost of its groups states.
     func controller(of beacon: Beacon) -> ControllerKind? {
         beacon.controller ?? groups(around: beacon.group).lazy.compactMap(\.controller).first
     }
@@ -124,7 +126,7 @@ extension Fleet {
         }
     }
 
-    /// The place of a value of a beacon.
+    /// Returns the place of a value of a beacon.
     func place(_ origin: ValueOrigin, of beacon: Beacon) -> Place {
         switch origin {
         case .node(let node): return Place(file: file, position: node.position, path: node.path)
@@ -136,7 +138,7 @@ extension Fleet {
         }
     }
 
-    /// The place of a beacon, or of one of its columns or keys.
+    /// Returns the place of one of the beacon's columns or keys, such as its name.
     func place(of beacon: Beacon, _ name: String = "name") -> Place {
         if let columns = beacon.row?.table.columns {
             let column: Int? =
@@ -152,7 +154,7 @@ extension Fleet {
         return place(.node(node[name] ?? node), of: beacon)
     }
 
-    /// A warning that concerns all beacons of a site.
+    /// Returns a warning that concerns all beacons of a site.
     ///
     /// - Parameter site: The site's name; empty for the beacons without a site.
     public func warning(_ message: String, site: String) -> FileProblem {
@@ -162,7 +164,8 @@ extension Fleet {
     }
 }
 
-/// A kind of receiver of a fleet. Some kinds have limits, which `fleet check` warns about.
+/// A kind of receiver that listens to the beacons. Some kinds have limits; `fleet check` warns if the fleet exceeds
+/// them.
 public enum FleetListener: String, CaseIterable, Hashable, Sendable {
     case homeAssistant = "home-assistant"
     case android
@@ -170,16 +173,18 @@ public enum FleetListener: String, CaseIterable, Hashable, Sendable {
     case gateway
 }
 
-/// A sample of a fleet file, with its table: the files of `profiles/fleets`, embedded without changes.
+/// A sample of a fleet file, with its table if it has one. The files are those of `profiles/fleets`, embedded without
+/// changes.
 public enum FleetSample: String, CaseIterable, Sendable {
-    /// A fleet with floors and rooms, iBeacon with Eddystone-URL and telemetry, and Home Assistant among the listeners.
+    /// A fleet with floors and rooms. Its beacons send iBeacon, Eddystone-URL and telemetry, and Home Assistant is one
+    /// of the listeners.
     case museum
-    /// A fleet with several sites, and Eddystone-UID with a namespace made from a domain name.
+    /// A fleet with several sites. Its beacons send Eddystone-UID with a namespace that is computed from a domain name.
     case shop
-    /// A fleet with a table, whose columns have other names than Pharos uses.
+    /// A fleet with a table. The columns of the table have other names than Pharos uses.
     case carPark = "car-park"
 
-    /// The fleet file, without `$schema`, whose path is only valid in the directory of the sample.
+    /// The fleet file without `$schema`, because the path in `$schema` is valid only in the directory of the sample.
     public var text: String {
         let octets =
             switch self {
@@ -191,7 +196,7 @@ public enum FleetSample: String, CaseIterable, Sendable {
         return lines.filter { !$0.hasPrefix("  \"$schema\":") }.joined(separator: "\n")
     }
 
-    /// The table that the fleet file names, and its name there.
+    /// The table that the fleet file names, with its name in the fleet file; `nil` if it names no table.
     public var table: (name: String, text: String)? {
         self == .carPark
             ? ("car-park.csv", String(decoding: PackageResources.car_park_csv, as: UTF8.self)) : nil

@@ -13,9 +13,9 @@ extension Fleet {
     ///
     /// - Parameters:
     ///   - file: The file's name, for messages.
-    ///   - table: Returns the contents of a table by the name that the fleet file has for it.
-    /// - Returns: The fleet, and every problem of all files in their order. The fleet is `nil` when the file cannot be
-    ///   decoded. Use a fleet with errors only to find more errors.
+    ///   - table: Returns the contents of a table. `name` is the name of its file in the fleet file.
+    /// - Returns: The fleet, and every problem of all files in their order. The fleet is `nil` if the file cannot be
+    ///   decoded. If there are errors, use the fleet only to find more errors.
     public static func decode(
         _ octets: [UInt8], file: String, table: (_ name: String) -> TableFile
     ) -> (fleet: Fleet?, problems: [FileProblem]) {
@@ -45,13 +45,13 @@ extension Fleet {
     static let extent = 100_000
 }
 
-/// Decodes a fleet file and its tables, from the outermost object inwards.
+/// Decodes a fleet file and its tables, from the outermost object to the innermost.
 struct FleetDecoder {
     let file: String
     var decoder = ConfigurationDecoder()
     var problems: ProblemList
     var groups: [Fleet.Group] = [Fleet.Group()]
-    /// The position of each group in ``groups``, by its parent and its name. The name of the fleet itself is empty.
+    /// The position of each group in ``groups``, by its parent and its name. The fleet itself has an empty name.
     var groupIndices = [GroupKey(parent: 0, name: ""): 0]
     /// The positions of the groups whose subgroups are listed in the fleet file. Tables may not add groups to these
     /// groups.
@@ -89,8 +89,8 @@ struct FleetDecoder {
         groups[0].node = root
         if let defaults = decoder.read(FleetFormat.defaults, in: root) { readDefaults(defaults, into: 0) }
         addGroups(decoder.read(FleetFormat.groups, in: root) ?? [], in: 0)
-        // This loop visits the groups of the fleet file only. The groups that tables add during the loop have no
-        // beacons of their own in the fleet file.
+        // This loop visits only the groups of the fleet file. Tables add further groups during the loop, but those have
+        // no `beacons` in the fleet file.
         for index in groups.indices {
             if let node = groups[index].node?["beacons"] { beacons(node, in: index, table: table) }
         }
@@ -103,8 +103,8 @@ struct FleetDecoder {
             beaconIndices: beaconIndices)
     }
 
-    /// Reports variables of tags and attachments that no beacon has. A variable that only some beacons have is no
-    /// error.
+    /// Reports variables of tags and attachments that no beacon has. It is not an error if only some beacons have a
+    /// variable.
     private mutating func checkVariables(of notes: [NoteTemplate]) {
         guard !notes.isEmpty else { return }
         var names = Set(Variable.reserved + Variable.allocated.filter { rules.isAllocated($0) } + ["title"])
@@ -168,12 +168,12 @@ struct FleetDecoder {
                 "\"intervalSpread\" sets the variable \"\(Variable.spreadName)\", which \"variables\" sets as well: "
                     + "remove one of the two", at: spread)
         }
-        // After an error in the spread, the variable still counts as set.
+        // If the spread has an error, the variable is set all the same, so that it is not reported as missing.
         let intervals = decoder.read(DefaultsKeys.spread, in: object) ?? AdvertisingInterval.legacyRange
         groups[group].variables[Variable.spreadName] = Variable(value: .spread(intervals), origin: .node(spread))
     }
 
-    /// The reason why a variable may not have this name, or may not be set; `nil` for a valid name.
+    /// Returns the reason why a variable may not have this name, or may not be set; `nil` for a valid name.
     func nameFault(ofVariable name: String) -> String? {
         if Variable.reserved.contains(name) {
             return "the variable \"\(name)\" takes its value from the beacon itself and cannot be set"
@@ -217,8 +217,8 @@ struct FleetDecoder {
         return rules
     }
 
-    /// Reports an error if minor numbers start again in each part of the fleet, but several of these parts have the
-    /// same major number.
+    /// Reports an error if two beacons would have the same identity, because minor numbers start again in parts of the
+    /// fleet that share a major number.
     private mutating func checkThatNumbersDiffer(_ rules: AllocationRules, _ object: JSONNode) {
         guard let major = rules.major, let minor = rules.minor, major.per.depth < minor.within.depth else { return }
         decoder.error(
@@ -231,7 +231,7 @@ struct FleetDecoder {
 }
 
 extension FleetDecoder {
-    /// Adds the groups of a list, and their subgroups.
+    /// Adds the groups of a list and their subgroups.
     private mutating func addGroups(_ nodes: [JSONNode], in parent: Int) {
         guard !nodes.isEmpty else { return }
         groupsWithDeclaredChildren.insert(parent)
@@ -266,12 +266,12 @@ extension FleetDecoder {
     /// The reason why a group does not exist.
     struct GroupFault: Error {
         let description: String
-        /// The position of the wrong name among the names of the path.
+        /// The position of the wrong name in the path.
         let index: Int
     }
 
-    /// The position of the group with the path `names` inside the group `start`. A group that does not exist is added,
-    /// unless the fleet file lists the subgroups of its parent.
+    /// Returns the position of the group with the path `names` inside the group `start`. If a group of the path does
+    /// not exist, it is added. Throws an error instead if the fleet file lists the subgroups of its parent.
     mutating func group(_ names: [String], from start: Int) throws(GroupFault) -> Int {
         var group = start
         for (index, name) in names.enumerated() {
@@ -336,7 +336,8 @@ extension FleetDecoder {
 
     /// Adds a beacon to the fleet.
     ///
-    /// - Returns: `nil` if the beacon was added; otherwise the reason why not: its name is not unique.
+    /// - Returns: `nil` if the beacon was added. If its name is not unique, it is not added, and the result is a
+    ///   message about this.
     mutating func add(_ beacon: Fleet.Beacon) -> String? {
         if let first = beaconIndices[beacon.name].map({ beacons[$0] }) {
             let firstPlace =

@@ -4,7 +4,7 @@ internal import Configuration
 internal import EddystoneSecurity
 
 /// The declaration of a fleet file: its keys, their types and defaults. The decoder, the JSON Schema and the manual
-/// page are made from it.
+/// page are based on it.
 enum FleetFormat {
     static let name = Key("name", fleetName, "Name of the fleet, such as \"museum\".", isRequired: true)
     static let listeners = Key(
@@ -86,7 +86,7 @@ enum FleetFormat {
         return nil
     }
 
-    /// The type of a host or a serial number. `noun` names the value in messages.
+    /// Returns the type of a host or a serial number. `noun` describes the value in messages.
     static func word(_ noun: String) -> ValueType<String> {
         ValueType<String>(
             schema: [
@@ -105,8 +105,8 @@ enum FleetFormat {
     static let controller = ValueType<ControllerKind>.word.defined(
         as: "controller", "The kind of Bluetooth controller of the machines.")
 
-    /// The type of an object of variables. ``FleetDecoder`` checks its members, because it knows the variables that the
-    /// file uses.
+    /// The type of an object of variables. Its members are checked by ``FleetDecoder``, because the names that are
+    /// allowed depend on the whole file.
     static let variables = ValueType<JSONNode>(
         schema: [
             "type": "object",
@@ -137,7 +137,7 @@ enum FleetFormat {
         return Set(listeners)
     }
 
-    /// The type of the list of the beacons, or of the object that names a table. ``FleetDecoder`` reads both.
+    /// The type of `beacons`: a list of beacons, or an object that names a table. ``FleetDecoder`` reads both.
     static let beaconsOrTable: ValueType<JSONNode> = {
         let list = ValueType<[JSONNode]>.list(
             "beacons", 1...Int.max, of: .section(BeaconKeys.section).defined(as: "beacon"))
@@ -179,8 +179,8 @@ enum SpreadKeys {
     static let to = Key("toMs", interval, "Longest interval. It must be longer than \"fromMs\".", isRequired: true)
     static let section = Section("A range of intervals.", [from, to])
 
-    /// The range between the two ends, rounded inwards to the intervals that controllers support (multiples of 0.625
-    /// ms).
+    /// The range between the two ends. The ends are rounded inwards to intervals that controllers support (multiples of
+    /// 0.625 ms).
     static let type = ValueType<JSONNode>.section(section).defined(as: "intervalSpread").map {
         decoder, node, object -> ClosedRange<AdvertisingInterval>? in
         let shortest = decoder.read(from, in: object)

@@ -1,6 +1,6 @@
 internal import Configuration
 
-/// A proposal of a fleet file for an existing table: guesses the meanings of the columns, and makes the text of the
+/// A proposal of a fleet file for an existing table. It guesses the meanings of the columns, and writes the text of the
 /// file.
 public struct FleetProposal: Sendable {
     /// A meaning that a column may have.
@@ -32,7 +32,7 @@ public struct FleetProposal: Sendable {
             }
         }
 
-        /// The usual names of columns with this meaning, best first, as lower-case letters and digits only.
+        /// The usual names of columns with this meaning, best first. They contain only lower-case letters and digits.
         fileprivate var words: [String] {
             switch self {
             case .name:
@@ -66,32 +66,33 @@ public struct FleetProposal: Sendable {
         }
     }
 
-    /// The columns of the table, in its order.
+    /// The columns in the order of the table.
     public let columns: [String]
-    /// The column of each meaning, for the meanings that have a column.
+    /// The column with each meaning. Meanings without a column are missing.
     public private(set) var roles: [Role: String] = [:]
     /// The number of rows below the header.
     public let rows: Int
     private let table: CSVTable
-    /// The columns whose cells are all different, and valid as names of beacons.
+    /// The columns whose cells can all be names of beacons, and differ from each other.
     private let nameColumns: Set<String>
     /// The columns that look like sites, floors or rooms, but contain names that groups cannot have. The value is the
     /// first such name in the column.
     public private(set) var unusable: [String: String] = [:]
 
-    /// A valid name of a group that is similar to `cell`; `nil` if there is none.
+    /// Returns a valid name for a group that is similar to `cell`; `nil` if there is no such name.
     public static func groupName(for cell: String) -> String? { NameRule.suggestion(for: cell) }
 
     /// The columns without a meaning, in the order of the table.
     public var unused: [String] {
-        // The fleet reads columns with the names in `TableColumns.known` even if the fleet file does not mention them.
+        // The decoder of the fleet file reads columns with the names in `TableColumns.known` even if the fleet file
+        // does not mention them.
         let usedColumns = Set(roles.values).union(TableColumns.known)
         return columns.filter { !$0.isEmpty && !usedColumns.contains($0) && unusable[$0] == nil }
     }
 
     /// Reads the table.
     ///
-    /// - Parameter file: The path of the table as the fleet file will name it.
+    /// - Parameter file: The path of the table, as it will be written in the fleet file.
     /// - Throws: ``FleetProposalError`` with the problems of a file that is not a table.
     public init(_ octets: [UInt8], file: String) throws(FleetProposalError) {
         let (opened, problems) = CSVTable.open(octets, file: file)
@@ -127,7 +128,7 @@ public struct FleetProposal: Sendable {
                 role.words.contains(Self.normalized(column)) && !usedColumns.contains(column)
                     && (role != .name || nameColumns.contains(column))
             }
-            // The words are sorted by how well they fit, best first.
+            // The words are sorted: the best word for the meaning is the first.
             let column = role.words.lazy.compactMap { word in candidates.first { Self.normalized($0) == word } }.first
             if let column, [.site, .floor, .room].contains(role), let index = columns.firstIndex(of: column),
                 let cell = invalidGroupNames[index]
@@ -141,14 +142,14 @@ public struct FleetProposal: Sendable {
             let usedColumns = Set(roles.values)
             roles[.name] = columns.first { nameColumns.contains($0) && !usedColumns.contains($0) }
         }
-        // If no other column can name the beacons, the column of the title, the serial number or the host names them,
-        // provided that all cells of that column are different and valid as names.
+        // If no column for names was found, the column of the title, the serial number or the host is used for names,
+        // if its cells can be names and differ from each other.
         for role in [Role.title, .serial, .host] where roles[.name] == nil {
             guard let column = roles[role], nameColumns.contains(column) else { continue }
             (roles[.name], roles[role]) = (column, nil)
         }
-        // Only sites have floors, and only floors have rooms: if an outer level is missing, the next inner level takes
-        // its place.
+        // Only sites have floors, and only floors have rooms. If an outer level is missing, the next inner level is
+        // used as the outer level.
         repairLevels()
     }
 
@@ -164,7 +165,7 @@ public struct FleetProposal: Sendable {
         }
     }
 
-    /// Sets or removes the meaning of a column.
+    /// Sets the column with a meaning; `nil` if no column has the meaning.
     ///
     /// - Throws: ``FleetProposalError`` for a column that the table does not have, and for names that beacons cannot
     ///   have.
@@ -188,7 +189,7 @@ public struct FleetProposal: Sendable {
         roles[role] = column
     }
 
-    /// The reasons why a column cannot name the beacons, each with its row.
+    /// Returns the reasons why a column cannot contain the names of the beacons, each with its row.
     private func nameFaults(in column: String) -> [String] {
         guard let index = columns.firstIndex(of: column) else { return [] }
         var faults: [String] = []
@@ -208,7 +209,7 @@ public struct FleetProposal: Sendable {
         return faults
     }
 
-    /// The reason why no fleet file can be made from the table; `nil` if it can be made.
+    /// The reason why no fleet file can be written for the table; `nil` if it can be written.
     public var fault: String? {
         guard rows > 0 else { return "\(table.file): the table has no rows below its header" }
         if let (column, cell) = unusable.min(by: { $0.key < $1.key }), Fleet.levelNames.contains(column) {
@@ -217,7 +218,7 @@ public struct FleetProposal: Sendable {
                 + "a \(column): write short names of letters, digits, '.', '_' and '-', or rename the column"
         }
         guard roles[.name] == nil else { return nil }
-        // The columns of groups cannot name beacons.
+        // The columns of groups cannot be the column of names.
         let groups = [Role.site, .floor, .room].compactMap { roles[$0] }
         let faults = columns.filter { !groups.contains($0) }.map { (column: $0, faults: nameFaults(in: $0)) }
         // If at most a tenth of the cells of a column cannot be names, the column is assumed to contain the names.
@@ -237,7 +238,7 @@ public struct FleetProposal: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the fleet.
-    ///   - uuid: A new UUID for iBeacons, used if the table has none.
+    ///   - uuid: A new UUID for iBeacons. It is used if the table has no column with UUIDs.
     public func text(name: String, uuid: String) -> String {
         func variable(_ role: Role) -> JSONValue { .string("${\(role.rawValue)}") }
         let hasMajor = roles[.major] != nil
@@ -270,7 +271,7 @@ public struct FleetProposal: Sendable {
             ("defaults", .record([("variables", .record(variables))])),
         ]
         if !identities.isEmpty { members.append(("identities", .record(identities))) }
-        // A column that already has the name of its meaning needs no entry.
+        // A column needs no entry if its name is the name of its meaning.
         let columnNames = Role.allCases.compactMap { role in
             roles[role].flatMap { $0 == role.rawValue ? nil : (role.rawValue, JSONValue.string($0)) }
         }
@@ -285,7 +286,7 @@ public struct FleetProposal: Sendable {
     }
 }
 
-/// Problems of a table from which no fleet can be made.
+/// The problems of a table for which no fleet file can be written.
 public struct FleetProposalError: Error, Hashable, Sendable {
     /// One sentence for each problem.
     public let messages: [String]

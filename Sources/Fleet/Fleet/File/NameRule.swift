@@ -1,22 +1,22 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// The rule for names: letters, digits, `.`, `_` and `-`, with a letter or digit first, at most 64 characters.
+/// The rule for names: at most 64 letters, digits, `.`, `_` and `-`, beginning with a letter or a digit.
 ///
-/// Names are used as names of files, systemd units and hosts, in the rows of a spreadsheet and in the labels of a
-/// metric. These characters have no special meaning to a shell, a unit file, a playbook or a spreadsheet.
+/// Names are used for files, systemd units and hosts, in the rows of spreadsheets and in the labels of metrics. These
+/// characters have no special meaning to a shell, a unit file, a playbook or a spreadsheet.
 enum NameRule {
     static let limit = 64
 
-    /// The reason why a name is invalid; `nil` for a valid name.
+    /// Returns the reason why a name is invalid; `nil` for a valid name.
     static func fault(_ name: String) -> String? {
         guard let first = name.utf8.first else { return "the name is empty" + rule }
         let isGood = name.utf8.count <= limit && first.isASCIILetterOrDigit && name.utf8.allSatisfy(isPlain)
         return isGood ? nil : reason(Array(name.utf8))
     }
 
-    /// The reason why the name of a beacon is invalid; `nil` for a valid name. Files and the hosts in the inventory for
-    /// Ansible have the names of beacons, so some names are reserved.
+    /// Returns the reason why the name of a beacon is invalid; `nil` for a valid name. Files, and hosts in the
+    /// inventory for Ansible, are named after beacons, so some names are reserved.
     static func beaconFault(_ name: String) -> String? {
         if let fault = fault(name) { return fault }
         guard
@@ -28,7 +28,8 @@ enum NameRule {
     /// The maximum number of characters of a title, which is a name for display.
     static let titleLimit = 100
 
-    /// The reason why a text cannot be a title; `nil` if it is not empty, not too long, and has no control characters.
+    /// Returns the reason why a text cannot be a title: it is empty, too long, or has control characters. Returns `nil`
+    /// for a valid title.
     static func titleFault(_ text: String) -> String? {
         if text.isEmpty { return "the title is empty" }
         let count = text.unicodeScalars.count
@@ -49,8 +50,8 @@ enum NameRule {
     private static let rule =
         "; a name has letters (a-z, A-Z), digits, \".\", \"_\" and \"-\", with a letter or digit first"
 
-    /// A valid name that is similar to `text`, with ASCII letters, and with dashes between words; `nil` if there is
-    /// none.
+    /// Returns a valid name that is similar to `text`, with ASCII letters, and with dashes between words; `nil` if
+    /// there is no such name.
     static func suggestion(for text: String) -> String? {
         let octets = PlainLetters.text(text).utf8.map { isPlain($0) ? $0 : UInt8(ascii: "-") }
         let words = String(decoding: octets, as: UTF8.self).split(separator: "-")

@@ -1,7 +1,7 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// The problems of all files. Each problem is listed once, and at most a thousand problems are listed.
+/// The problems of all files. At most a thousand problems are listed.
 struct ProblemList: Sendable {
     /// The maximum number of listed problems. Further problems are only counted.
     static let limit = 1000
@@ -23,7 +23,7 @@ struct ProblemList: Sendable {
         let message: String
     }
 
-    /// Records that the search ended because this list is full.
+    /// Records that the search for problems was ended because this list is full.
     mutating func cut() { isCut = true }
 
     mutating func add(_ problem: FileProblem) {
@@ -52,7 +52,7 @@ struct ProblemList: Sendable {
         }
     }
 
-    /// The message without quoted text, and without numbers and other words with a digit.
+    /// Returns the message without quoted texts. Words that contain a digit are replaced.
     private static func withoutValues(_ message: String) -> String {
         let parts = message.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
             .map { $0.offset % 2 == 0 ? String($0.element) : "" }

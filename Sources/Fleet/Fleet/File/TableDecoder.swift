@@ -10,8 +10,8 @@ final class TableSource: Sendable {
         self.columns = columns
     }
 
-    /// The place in the file where a cell starts. Reads the row again, so that rows need not store the places of their
-    /// cells.
+    /// Returns the place in the file where a cell starts. The row is parsed again, so that rows need not store the
+    /// places of their cells.
     func place(of column: Int, in row: Fleet.Row) -> Fleet.Place {
         var cells = CSVRow()
         table.row(at: row.start, line: row.line, &cells)
@@ -35,11 +35,11 @@ struct TableColumns: Sendable {
     var controller: Int?
     /// The columns x, y, z, latitude and longitude.
     var coordinates: [Int?] = [nil, nil, nil, nil, nil]
-    /// The position of the column of each variable that the fleet file uses.
+    /// The position of the column of each variable. Only variables that the fleet file uses are included.
     var variables: [String: Int] = [:]
 
     static let coordinateNames = ["x", "y", "z", "latitude", "longitude"]
-    /// The values that a table can contain. A fleet file may give their columns other names.
+    /// The values that a table can contain, and the default names of their columns. A fleet file may state other names.
     static let known =
         ["name", "title", "site", "floor", "room", "group", "host", "serial", "was", "controller"] + coordinateNames
     /// The largest number of variables of one table.
@@ -75,7 +75,8 @@ extension FleetDecoder {
         rows.read(into: &self)
     }
 
-    /// Reads the names of the table's columns, by the values that they contain, such as `name` and `host`.
+    /// Reads the names of the table's columns. The keys of the result are the values that the columns contain, such as
+    /// `name` and `host`.
     private mutating func columnMapping(_ node: JSONNode?) -> [String: JSONNode] {
         guard case .object(let members) = node?.value else { return [:] }
         var mapping: [String: JSONNode] = [:]
@@ -101,7 +102,7 @@ extension FleetDecoder {
                     + (advice ?? "it has " + ProblemText.shortened(table.header.joined(separator: ", "), to: 200)),
                 at: node)
         }
-        // If a column is missing, the table is not read: each row would have problems with the same cause.
+        // If a column is missing, the table is not read, because each row would have problems with the same cause.
         guard mapping.keys.allSatisfy({ column($0) != nil }) else { return nil }
         guard let name = column("name") else {
             guard mapping["name"] == nil else { return nil }
@@ -155,9 +156,9 @@ struct TableRows {
     private let source: TableSource
     /// The group that the table belongs to.
     private let group: Int
-    /// The columns that name a row's group.
+    /// The columns that contain the names of a row's groups.
     private let groupColumns: [Int]
-    /// The position of each group, by the cells that name it; a value of `nil` if the cells name no valid group.
+    /// The position of each group, by the cells that name it. The value `nil` means that the cells name no valid group.
     private var groups: [[String]: Int?] = [:]
 
     private var table: CSVTable { source.table }
@@ -231,7 +232,7 @@ struct TableRows {
         return beacon
     }
 
-    /// A cell as a JSON value.
+    /// Returns a cell as a JSON value with its place.
     private func node(_ value: JSONNode.Value, _ row: CSVRow, _ column: Int) -> JSONNode {
         JSONNode(
             value, at: table.position(of: Int(row.cells[column].start), in: row),
@@ -264,7 +265,7 @@ struct TableRows {
         return false
     }
 
-    /// The position of the row's group in the groups of the fleet; `nil` if the cells name no valid group.
+    /// Returns the position of the row's group in the groups of the fleet; `nil` if the cells name no valid group.
     private mutating func groupIndex(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
         guard !groupColumns.isEmpty else { return group }
         let cells = groupColumns.map { text(row, $0) }
@@ -320,7 +321,7 @@ struct TableRows {
 }
 
 extension TableColumns {
-    /// The error in the combination of the row's coordinates; `nil` if there is none.
+    /// Returns the error in the combination of the row's coordinates; `nil` if the combination is valid.
     fileprivate func coordinateFault(in row: CSVRow) -> (column: Int, message: String)? {
         func filledColumn(_ index: Int) -> Int? {
             guard let column = coordinates[index], !row.cells[column].isEmpty else { return nil }

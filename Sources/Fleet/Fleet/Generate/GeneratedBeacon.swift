@@ -28,7 +28,8 @@ extension FleetAllocation {
         result.profile = fleet.template.text(filler.values)
         let (profile, problems) = BeaconProfile.decode(result.profile)
         for problem in problems {
-            // An unknown key is an error in the template, even if its value comes from a variable.
+            // An error about an unknown key belongs to the template, even if the value of the key comes from a
+            // variable.
             let origin = problem.isAboutKey ? filler.originOfKey(at: problem.path) : filler.origin(of: problem.path)
             add(problem.message + lostZeros(of: problem, origin, index, identity), origin, severity: problem.severity)
         }
@@ -59,7 +60,8 @@ extension FleetAllocation {
         return result
     }
 
-    /// The end of a message about a cell from which a spreadsheet has removed leading zeros; empty for other problems.
+    /// Returns the end of a message about a cell from which a spreadsheet has removed leading zeros; empty for other
+    /// problems.
     private func lostZeros(
         of problem: FileProblem, _ origin: ValueOrigin, _ index: Int, _ identity: FleetAllocation.Identity
     ) -> String {
@@ -84,8 +86,8 @@ extension FleetAllocation {
         return ""
     }
 
-    /// The end of a message about a variable of a group or of a beacon, which states the name of the beacon; empty for
-    /// other messages.
+    /// Returns the end of a message about a variable of a group or of a beacon. It states the name of the beacon. Empty
+    /// for other messages.
     private func suffix(_ origin: ValueOrigin, _ name: String) -> String {
         guard case .node(let node) = origin, origin.closeness > 0, node.path.components.contains(.key("variables"))
         else { return "" }
@@ -107,7 +109,7 @@ extension FleetAllocation {
             })
     }
 
-    /// Collects the values that no other beacon may have.
+    /// Returns the values that no other beacon may have.
     private func claims(
         _ profile: BeaconProfile, _ entry: FleetManifest.Beacon, _ filler: TemplateFiller
     ) -> [GeneratedBeacon.Claim] {
@@ -143,25 +145,26 @@ public struct GeneratedBeacon: Sendable {
         }
 
         var value: Value
-        /// The place of the value in the files; `nil` if problems are reported at the place of the beacon.
+        /// The place of the value in the files; `nil` to report problems at the place of the beacon.
         var origin: ValueOrigin?
     }
 
     struct Problem {
         var problem: FileProblem
-        /// The end of the message, which names the beacon. Problems that differ only in this end are listed once.
+        /// The end of the message. It names the beacon. If several problems differ only in this end, the first of them
+        /// is listed.
         var suffix: String
-        /// `true` for a problem of a table's cell. If other cells of the column have the same problem, the other cells
-        /// are only counted.
+        /// `true` for a problem of a table's cell. If several cells of a column have the same problem, only the first
+        /// is listed, and the others are counted.
         var isAboutCell = false
     }
 
     /// The position of the beacon in the order of the fleet file.
     let index: Int
     public let name: String
-    /// The text of the profile, the file `NAME.json`; empty when the template cannot be filled.
+    /// The text of the profile, which is written to the file `NAME.json`; empty if the template cannot be filled.
     public internal(set) var profile: [UInt8] = []
-    /// The beacon's entry in the manifest; `nil` when the profile has an error.
+    /// The beacon's entry in the manifest; `nil` if the profile has an error.
     public internal(set) var beacon: FleetManifest.Beacon?
     /// The advertisements of the machine, each with its type, interval and length.
     var machineAdvertisements: [FleetTraffic.Advertisement] = []
@@ -175,7 +178,7 @@ public struct GeneratedBeacon: Sendable {
 }
 
 extension FleetManifest.Advertisement {
-    /// The name of the key file without its directories; `nil` if the advertisement has no rotating key.
+    /// The name of the key file without its directories; `nil` if the advertisement has no identity key.
     var keyName: String? {
         identityKeyFile.map { path in path.split(separator: "/").last.map(String.init) ?? path }
     }
@@ -193,7 +196,7 @@ extension FleetManifest.Advertisement {
             payloadOctets: usualSize == size || type == "eddystone-url" ? nil : size)
     }
 
-    /// The measured power in the packet; `nil` when it depends on the power that the controller selects.
+    /// Returns the measured power in the packet; `nil` if it depends on the power that the controller selects.
     private static func measuredPower(_ advertisement: Advertisement, _ power: RadioPower?) -> Int? {
         if case .calibrated = advertisement.measuredPower, power == nil { return nil }
         switch advertisement.content {
@@ -218,7 +221,7 @@ extension FleetManifest.Identity {
             }
     }
 
-    /// The keys in the profile that contain the identity; `nil` if several beacons may have the same identity.
+    /// The keys of the profile that contain the identity; `nil` for kinds of identities that several beacons may share.
     fileprivate var keys: [String]? {
         switch self {
         case .iBeacon: ["uuid", "major", "minor"]

@@ -2,7 +2,7 @@ internal import BluetoothTypes
 internal import Configuration
 
 extension FleetLock {
-    /// The reason why identities cannot be taken from a manifest.
+    /// The reason why a lock cannot be restored from a manifest.
     public enum AdoptionError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The manifest belongs to the fleet with this name.
         case otherFleet(String)
@@ -24,8 +24,8 @@ extension FleetLock {
         }
     }
 
-    /// Restores a lock from the manifest that was generated with it. A manifest does not contain the identities of
-    /// retired beacons.
+    /// Restores a lock from the manifest that was generated with it. The identities of retired beacons are lost,
+    /// because a manifest does not contain them.
     ///
     /// - Parameter fleet: The fleet file from which the manifest was generated. Its beacons may have changed.
     public init(adopting manifest: FleetManifest, for fleet: Fleet) throws(AdoptionError) {
