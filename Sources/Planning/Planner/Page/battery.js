@@ -10,7 +10,7 @@ const battery = (() => {
   const SHELF_LIFE = 3652.5;
   const charge = x => x < 730 ? `${digits(x)} days` : `${digits(x / 365.25)} years`;
   const days = x => x > SHELF_LIFE ? "about ten years" : charge(x);
-  // Values outside the chart interrupt the line, because a line along the edge would look like a value.
+  // The line is interrupted where values are outside the chart.
   const inside = ({ y }, x) => x >= y.low && x <= y.high ? x : null;
 
   function answer(s, plots) {

@@ -1,15 +1,15 @@
 "use strict";
 
-// The number of beacons that fit in range of one receiver: the controls of a density page.
+// The number of beacons that may be in range of one receiver: the controls of a density page.
 const density = (() => {
   const { gridSpacing } = models;
   const { digits, percent, duration } = texts;
   const { show, byId, chart, path, draw, line, mark } = drawing;
 
-  // The picture has at most this many beacons along the radius of the range.
+  // The largest number of beacons along the radius in the picture.
   const DRAWN = 40;
 
-  // The beacons of the grid around the receiver; the circle of the range keeps its size in the picture.
+  // Draws the beacons of the grid around the receiver. The circle of the range always has the same size.
   function drawGrid({ centerX, centerY, radius }, s, spacing) {
     const step = spacing ? Math.max(radius * spacing / s.rangeM, radius / DRAWN) : 2 * radius;
     const dotsPerRadius = Math.floor(radius / step + 1e-9);

@@ -36,7 +36,7 @@ const discovery = (() => {
     Object.keys(SHARES).forEach((name, i) => { cells[i].textContent = digits(p[name], 4); });
   }
 
-  // Shows the numbers and the curve that depend on the latency, as far as the latency is computed.
+  // Shows the numbers and the curve that depend on the latency, even while only a part of it is computed.
   function follow(s, plots, result, extra = []) {
     for (const name in SHARES) {
       const value = result.percentiles[name];

@@ -5,9 +5,8 @@ const drawing = (() => {
   const { isNumber } = texts;
   const byId = id => document.getElementById(id);
 
-  // Shows a number; an attribute has all digits of the number. For the settings of the program's question, the text of
-  // the program is kept, because the page computes with coarser steps, so that its number could differ from the
-  // program's.
+  // Shows a number, and stores all its digits in an attribute. With the settings of the program's question, the
+  // program's text is kept: the page computes with coarser steps, so its number could differ.
   function show(id, value, computed) {
     const element = byId(id);
     element.dataset.own ??= element.textContent;
@@ -16,7 +15,7 @@ const drawing = (() => {
     if (isNumber(value)) element.dataset.value = String(value); else delete element.dataset.value;
   }
 
-  // Shows that a number is still being computed. The numbers of the program are known from the start.
+  // Shows that a number is still being computed, or the text of the program if it is known.
   function wait(element) {
     element.dataset.own ??= element.textContent;
     if (byId("controls").dataset.isOwn !== "true" || !element.dataset.own) element.textContent = "computing…";
@@ -39,7 +38,7 @@ const drawing = (() => {
   const path = points => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join("");
   const draw = (id, line) => byId(id).setAttribute("d", line);
 
-  // A line through the values of one chart. Where a value is no number, the line is interrupted.
+  // A line through the values of one chart. The line is interrupted where a value is not a number.
   function line(plot, values) {
     let isDown = false;
     return values.map(([x, y]) => {
@@ -65,8 +64,8 @@ const drawing = (() => {
   // of a row.
   const LETTER = 12.5, DISTANCE = 6, FIRST_ROW = 20, ROW = 22;
 
-  // Returns the markers in the order of their rows, each with the side of its name: each name is next to its own
-  // vertical line, and no other line crosses the name. MarkerLayout in PlotArea.swift does the same.
+  // Returns the markers in the order of their rows, each with the side of its name. Each name is next to its line, and
+  // no other line crosses the name. MarkerLayout in PlotArea.swift does the same.
   function places(markers, width) {
     const widthOf = ({ text }) => text.length * LETTER + DISTANCE;
     const order = [...markers].sort((a, b) => a.x - b.x), left = [];

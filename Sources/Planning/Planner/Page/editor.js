@@ -32,7 +32,7 @@
 
   let isFrameRequested = false, firstEvent = 0;
 
-  // Draws again with the next frame. `event` is the movement that caused it.
+  // Draws again with the next frame. `event` is the pointer movement that caused this.
   function redraw(event) {
     if (event && !firstEvent) firstEvent = event.timeStamp;
     if (isFrameRequested) return;
@@ -113,7 +113,7 @@
     byId("count").textContent = `${all.length}`;
   }
 
-  // Shows problems, each with the thing that it is about. Problems from the program name the thing by its path, such as
+  // Shows problems, each with its thing. Problems from the program name the thing by its path, such as
   // walls[3].attenuationDb.
   function showProblems(list) {
     const rows = list.map(({ item, text }) => {
@@ -293,7 +293,7 @@
     redraw();
   }
 
-  // Makes the line as long as it is in reality: one step for undo.
+  // Scales the floor so that the line has the given length, as one step for undo.
   function setScale(fixed, factor, length) {
     const isPictureOnly = Boolean(state.file.picture) && byId("scalePicture").checked;
     const file = siteFile.scaled(state.file, factor, fixed, isPictureOnly), { minimum, maximum } = properties.declared("picture", "widthM");
@@ -333,7 +333,7 @@
     say("Nothing selected");
   }
 
-  // The place of a pointer, attracted by corners, right angles and the grid unless Alt is held.
+  // The place of a pointer, snapped to corners, right angles and the grid. Holding Alt prevents this.
   function snapped(event, options = {}) {
     const raw = pointOf(event);
     if (event.altKey) return { point: geometry.rounded(raw), to: "" };
@@ -346,7 +346,7 @@
 
   const onMount = ({ point, to }) => ({ point, to: to === "corner" ? "mount" : to });
 
-  // The corners that attract a point: the corners of all things except one, and of the thing that is being drawn.
+  // The corners to which a point snaps: the corners of all things except one, and of the thing that is being drawn.
   const corners = except => [
     ...items(state.file).filter(({ kind }) => !KINDS[kind].position).flatMap(item => isEqual(item, except?.item)
       ? points(state.file, item).filter((_, i) => except.corner !== undefined && i !== except.corner) : points(state.file, item)),
@@ -358,11 +358,11 @@
     return floorView.toFloor([event.clientX - box.left, event.clientY - box.top]);
   }
 
-  // The mounts, which attract beacons and receivers.
+  // The mounts. Beacons and receivers snap to them.
   const mounts = kind => kind === "mount" ? [] : listOf(state.file, "mount");
 
   const drawn = event => KINDS[state.tool]?.position ? onMount(snapped(event, { points: mounts(state.tool) }))
-    // The ends of a known distance are places in the picture, so the grid and right angles do not attract them.
+    // The ends of a known distance are places in the picture, so they do not snap to the grid or right angles.
     : state.tool === "scale" ? snapped(event, { points: corners(null), isFree: true })
     : snapped(event, { points: corners(null), from: state.draft.at(-1), before: state.draft.at(-2) });
 
@@ -445,7 +445,7 @@
       showPosition(to);
       return;
     }
-    // A thing that is moved as a whole keeps its form: only its first corner is moved to the grid.
+    // A thing that is moved as a whole keeps its form: only its first corner snaps to the grid.
     const now = pointOf(event), goal = [list[0][0] + now[0] - start[0], list[0][1] + now[1] - start[1]];
     const isPlace = KINDS[item.kind].position && byId("snapCorners").checked, reach = floorView.metres(MOUSE_REACH);
     const first = event.altKey ? { point: geometry.rounded(goal), to: "" }
@@ -500,7 +500,7 @@
     if (state.held) {
       moveBy(state.file, state.held.item, [dx * step, dy * step], state.held.corner);
     } else {
-      // The next line of the grid, from wherever the cursor is.
+      // The next line of the grid after the cursor.
       const next = (value, sign) => !sign ? value : event.ctrlKey ? value + sign * step
         : sign > 0 ? (Math.floor(value / step + 1e-6) + 1) * step : (Math.ceil(value / step - 1e-6) - 1) * step;
       state.cursor = geometry.rounded([next(state.cursor[0], dx), next(state.cursor[1], dy)]);
@@ -511,7 +511,7 @@
     redraw();
   }
 
-  // Holds the selected thing, so that the arrow keys move it. Releases it if it is already held.
+  // Starts to move the selected thing with the arrow keys. Ends the move if it has already begun.
   function hold() {
     if (state.held) { release(false); return; }
     if (!state.selected) { say("Select something first: N selects the next thing"); return; }
@@ -527,7 +527,7 @@
     settle(file, "Moved");
   }
 
-  // Ends a move before anything else happens.
+  // Ends a move with the arrow keys, if there is one.
   function drop() {
     if (state.held) release(false);
   }
@@ -572,7 +572,8 @@
     }
   }
 
-  // Handles Tab in the properties. A changed value replaces all fields, so the next field is searched afterwards.
+  // Handles Tab in the properties. After a value has changed, all fields are created again, so the next field is
+  // searched afterwards.
   function leaveField(event) {
     if (event.key !== "Tab" || event.ctrlKey || event.altKey) return;
     const { id } = event.target;
@@ -659,7 +660,7 @@
 
   let handle = null;
 
-  // Saves on a page without the program: the page writes the file if the browser can, and otherwise downloads the file.
+  // Saves on a page without the program: writes the file if the browser allows this, and otherwise downloads it.
   async function saveHere() {
     const text = siteFile.text(state.file), name = `${state.file.name ?? "floor"}.json`;
     try {

@@ -27,7 +27,7 @@ const fleet = (() => {
     }
   }
 
-  // The numbers that need no time to compute.
+  // Shows the numbers that are computed at once.
   function answer(s, plots) {
     const p = clear(s, s.intervalMs), E = s.intervalMs + J / 2, tau = airtime(s.payloadOctets);
     const best = bestIntervals(s), load = s.beacons * tau / E + s.backgroundLoad, again = lossAfterLoss(s);

@@ -32,7 +32,7 @@ const floorView = (() => {
     top = (south + north) / 2 + height / 2 / scale;
   }
 
-  // Makes everything larger by a factor around a place in pixels.
+  // Enlarges the drawing by a factor around a place in pixels.
   function zoom(factor, [x, y] = [width / 2, height / 2]) {
     const [atX, atY] = toFloor([x, y]);
     scale = Math.min(LARGEST_SCALE, Math.max(LEAST_SCALE, scale * factor));
@@ -45,7 +45,7 @@ const floorView = (() => {
     top += dy / scale;
   }
 
-  // Moves the drawing so that a place can be seen.
+  // Moves the drawing so that a place is visible.
   function reveal(point) {
     const [x, y] = toScreen(point), over = (value, size) => Math.min(0, value - MARGIN) + Math.max(0, value - size + MARGIN);
     pan(-over(x, width), -over(y, height));
@@ -105,7 +105,7 @@ const floorView = (() => {
     name.textContent = `${digits(length)} m`;
   }
 
-  // The picture lies with its lower left corner at its position.
+  // Draws the picture. Its position is its lower left corner.
   function drawPicture({ picture }, image) {
     const shown = byId("picture"), isThere = Boolean(picture && image);
     shown.toggleAttribute("hidden", !isThere);
@@ -118,11 +118,11 @@ const floorView = (() => {
     }
   }
 
-  // Widths of walls: a wall that weakens more is wider, in steps of 5 dB. Like FloorPlanFigure.
+  // Widths of walls: a wall with a higher loss is wider, in steps of 5 dB. Like FloorPlanFigure.
   const WIDTHS = [1.5, 2.5, 3.5, 5];
   const strength = loss => Math.floor(Math.min(19, Math.max(0, loss)) / 5);
 
-  // If the floor has more than this many things, only the selected thing shows its name.
+  // If there are more things, only the selected thing shows its name.
   const NAMED = 120;
 
   function thing(file, item) {
@@ -162,7 +162,7 @@ const floorView = (() => {
     if (selected) {
       drawSelection(file, selected, corner, above);
       const list = points(file, selected);
-      // The name of the selected thing comes first, and only once.
+      // The name of the selected thing is placed first, and only once.
       if (KINDS[selected.kind].position) {
         const words = nameOf(file, selected), [x, y] = toScreen(list[0]);
         const other = names.findIndex(({ text: own, at }) => own === words && at[0] === x && at[1] === y);

@@ -12,8 +12,9 @@ const geometry = (() => {
     return { place, distance: distance(p, place), share };
   }
 
-  // True if the line from a to b meets the line from c to d. A meeting at a counts, and a meeting at b does not, so
-  // that a chain of lines meets a wall once. Like FloorSegment.meeting in FloorOutline.swift.
+  // True if the line from a to b meets the line from c to d. A meeting point at a counts, a meeting point at b does
+  // not. So if two joined lines touch a wall at their common corner, it is met once. Like FloorSegment.meeting in
+  // FloorOutline.swift.
   function meets(ax, ay, bx, by, cx, cy, dx, dy) {
     const ux = bx - ax, uy = by - ay, vx = dx - cx, vy = dy - cy, cross = ux * vy - uy * vx;
     if (cross === 0) return false;
@@ -55,7 +56,7 @@ const geometry = (() => {
   const rounded = point => point.map(value => Math.round(value * 100) / 100 + 0);
   const onGrid = (value, grid) => grid ? Math.round(value / grid) * grid : value;
 
-  // A point that is attracted by corners, by right angles with the lines that lead to it, and by the grid.
+  // A point, snapped to corners, to right angles with the lines that lead to it, and to the grid.
   //  points: corners to snap to. from: the previous point, from which a line leads here. before: the one before `from`.
   //  reach: the distance in m within which a point attracts. grid: in m; 0 for none.
   function snap(point, { points = [], from = null, before = null, reach, grid, isRight }) {

@@ -1,12 +1,12 @@
 "use strict";
 
-// Where names stand in a drawing, in pixels: next to their places, and nowhere if there is no room.
+// The positions of names in a drawing, in pixels. A name without room is left out.
 const labels = (() => {
   // The size of a letter, the height of a line, and the distance of a name from its place.
   const LETTER = 7, LINE = 14, DISTANCE = 10;
 
-  // The places of a name around a circle: how far the middle of the name's base line is from the middle of the circle,
-  // first across in widths of the name, then across and down in pixels.
+  // The places of a name around a circle: the distance from the middle of the circle to the middle of the name's base
+  // line, across in widths of the name, then across and down in pixels.
   const AROUND = [[0, 0, -DISTANCE], [0, 0, DISTANCE + LINE - 3], [0.5, DISTANCE, 5], [-0.5, -DISTANCE, 5]];
   // The places of a name in an area: in the middle, or one line higher or lower.
   const WITHIN = [[0, 0, 5], [0, 0, 5 + LINE], [0, 0, 5 - LINE]];

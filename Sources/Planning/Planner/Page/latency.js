@@ -1,7 +1,7 @@
 "use strict";
 
 // The time until a beacon is first received: the phase of the scanner's cycle at which each event starts, event by
-// event, like PhaseDistribution.swift and LatencyModel.swift. Times in ms unless a name says otherwise.
+// event, like PhaseDistribution.swift and LatencyModel.swift. Times are in ms if the name has no other unit.
 const latency = (() => {
   const { J, airtime } = models;
   const { consecutive, observed, clearAfterLosses } = losses;
@@ -10,7 +10,7 @@ const latency = (() => {
   // The share at which the distribution ends, and the number of additions after which it is extrapolated.
   const COMPLETE = 0.995, WORK = 4e7;
 
-  // The phases at which an event must start so that one of its copies lies wholly inside a window on its channel.
+  // The phases at which an event must start so that one of its copies is wholly inside a window on its channel.
   function cycleOf(s, scanner) {
     const { channels, windowMs, intervalMs } = scanner, length = channels * intervalMs;
     if (channels === 1 && windowMs >= intervalMs) return { length, covered: [[0, length]], share: 1, covers: () => true };
@@ -42,7 +42,7 @@ const latency = (() => {
     return shares;
   }
 
-  // How the events of one cell are spread over later cells after a time that is uniform over `from` to `from` +
+  // How the probability of one cell is spread over later cells. The movement is uniform over `from` to `from` +
   // `width`, in cells.
   function weightsOf(from, width) {
     const integral = x => x <= 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5;
@@ -52,7 +52,7 @@ const latency = (() => {
   }
 
   function moved(masses, { shift, weights }) {
-    // The cells in the order in which they reach cell 0 and those after it, so that no index has to wrap around.
+    // The cells in the order in which they reach cell 0, 1, 2 and so on, so that no index has to wrap around.
     const count = masses.length, lastWeight = weights.length - 1, first = (shift + lastWeight) % count;
     const source = new Float64Array(count + lastWeight), result = new Float64Array(count);
     for (let i = 0; i < source.length; i++) source[i] = masses[(count - first + i) % count];
@@ -73,11 +73,11 @@ const latency = (() => {
     const cells = [...shares.keys()].filter(i => shares[i] > 0), isEven = scanner.windowMs >= scanner.intervalMs;
     const clear = isEven ? clearAfterLosses(s, consecutive(8, 64), 64)
       : clearAfterLosses(s, cycle.share > 0 ? observed(8, 64, cycle, s.intervalMs) : consecutive(8, 64), 8);
-    // A scanner without pauses covers every event, so the event right before was always covered.
+    // A scanner without pauses covers every event, so the previous event was always covered.
     if (count === 1) clear.forEach(probabilities => { probabilities.later = probabilities.next; });
-    // The probabilities of the phases, by the number of losses: `masses` for beacons whose last event was not covered
-    // (or for all beacons, if that makes no difference), `massesAfterLoss` for beacons whose last event was covered and
-    // lost.
+    // The probabilities of the phases, by the number of losses: `masses` for beacons whose previous event was not
+    // covered (or all beacons, if this makes no difference), `massesAfterLoss` for beacons whose previous event was
+    // covered and lost.
     const masses = [new Float64Array(count).fill(1 / count)], massesAfterLoss = [];
     const distinguishesNext = clear.some(({ next, later }) => next !== later);
     return {
@@ -116,7 +116,7 @@ const latency = (() => {
     };
   }
 
-  // Returns what the delays add near `time` to the straight lines of the curve. They round the corners up to number
+  // Returns the share that the delays add to the straight lines near `time`: they round the corners up to number
   // `last`.
   function rounding(result, time, last) {
     const { received, E, isComplete } = result, far = 4 * J * Math.sqrt(last / 12);
@@ -158,8 +158,8 @@ const latency = (() => {
     return to[low] + (to[high] - to[low]) * (x - from[low]) / (from[high] - from[low] || 1);
   }
 
-  // Extrapolates: each further event receives the same share of what is not received yet. This share is the mean of
-  // about the last half of the computed events.
+  // Extrapolates: each further event receives a constant share of the part not yet received: the mean of about the last
+  // half of the computed events.
   function extrapolate(received, unreceived, scanIntervalEvents, isWanted) {
     const intervals = Math.max(1, Math.floor(received.length / 2 / scanIntervalEvents));
     const events = Math.min(received.length, Math.max(1, Math.round(intervals * scanIntervalEvents)));
@@ -171,8 +171,8 @@ const latency = (() => {
     }
   }
 
-  // Yields null as long as it computes, and at last the percentiles in seconds and the curve. `isRough` is true if the
-  // curve had to be extrapolated. If the settings have `untilS`, the curve reaches at least to this time.
+  // Yields null while it computes, and at the end the percentiles in seconds and the curve. `isRough` is true for an
+  // extrapolated curve. With `untilS` in the settings, the curve extends at least to this time.
   function* latencyOf(s, scanner) {
     const cycle = cycleOf(s, scanner), phases = phasesOf(s, scanner, cycle), E = s.intervalMs + J / 2;
     const horizon = s.horizonS * 1000, received = [], until = Math.min(horizon, (s.untilS || 0) * 1000);

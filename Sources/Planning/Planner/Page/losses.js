@@ -5,8 +5,7 @@
 const losses = (() => {
   const { J, airtime, background, clear } = models;
 
-  // Park and Miller's random generator. Returns a function for the next delay; the delays are the same as in the
-  // program.
+  // Park and Miller's random generator. Returns a function for the next delay; the delays equal those of the program.
   function delayGenerator() {
     let state = 1;
     return () => {
@@ -15,8 +14,8 @@ const losses = (() => {
     };
   }
 
-  // The first events for a scanner that never pauses, and so observes every event: their indices, and the sum of all
-  // delays before each event.
+  // The first events for a scanner that never pauses and observes every event: their indices, and the sum of the delays
+  // before each event.
   function consecutive(length, samples) {
     const nextDelay = delayGenerator();
     return Array.from({ length: samples }, (_, sample) => {
@@ -31,9 +30,8 @@ const losses = (() => {
     });
   }
 
-  // The first events within the windows of a scanner. The phase of the scanner is spread evenly over the samples. If
-  // the scanner observes none of SEARCH events in a row, FAR events are skipped, and the next event is independent of
-  // the earlier ones.
+  // The first events within the windows of a scanner. The phase of the scanner is spread evenly over the samples. After
+  // SEARCH events in a row without an observed event, FAR events are skipped, so the next event is independent.
   const SEARCH = 2000, FAR = 1e8;
   function observed(length, samples, cycle, intervalMs) {
     const nextDelay = delayGenerator();
@@ -80,7 +78,7 @@ const losses = (() => {
 
   // For each set of events (bit k is event k), the probability that another beacon hits at least one event of the set,
   // divided by the probability 2·tau/E that it hits one given event. `free` is the probability that it hits no earlier
-  // event of the set if it hits the last event.
+  // event of the set, given that it hits the last event.
   function hitRatiosOf({ indices, sums }, tau, E) {
     const ratios = new Float64Array(1 << indices.length), free = new Float64Array(1 << indices.length);
     for (let event = 0; event < indices.length; event++) {
@@ -102,8 +100,7 @@ const losses = (() => {
 
   // Q(0), Q(1), …: the probabilities that 0, 1, … of these events in a row are lost, by inclusion and exclusion. By the
   // number of losses, `next` is the probability that an event is received if it follows right after the last lost
-  // event, and `later` if events that the scanner did not observe lie between the two; null unless there are samples of
-  // both kinds.
+  // event, and `later` if unobserved events are between the two; null if samples of one kind are missing.
   function lossesOf(s, samples) {
     const tau = airtime(s.payloadOctets), E = s.intervalMs + J / 2, length = samples[0].indices.length;
     const next = Array.from({ length }, () => [0, 0]), later = Array.from({ length }, () => [0, 0]);
@@ -143,8 +140,8 @@ const losses = (() => {
 
   // The probability that an event is received, by the number of observed events in a row before it that were lost, for
   // up to `longest` numbers: `next` if the event right before it was lost, and `later` if the scanner did not observe
-  // the event right before it. The probability goes on falling with the logarithm of the number of losses, as long as a
-  // pair of beacons has not moved apart by half a period.
+  // the event right before it. The probability falls with the logarithm of the number of losses until a pair of beacons
+  // has moved apart by half a period.
   function clearAfterLosses(s, samples, longest) {
     const p = clear(s, s.intervalMs);
     if (s.beacons < 2) return [{ next: p, later: p }];

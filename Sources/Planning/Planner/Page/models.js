@@ -1,7 +1,7 @@
 "use strict";
 
-// The closed models of the Airtime module, as pure functions of the settings.
-// Times in ms unless a name says otherwise.
+// The closed-form models of the Airtime module, as pure functions of the settings. Times are in ms if the name has no
+// other unit.
 const models = (() => {
   const J = 10, STEP = 0.625, FASTEST = 20, SLOWEST = 10240;
   const airtime = octets => 8 * (16 + octets) / 1000;
@@ -102,7 +102,7 @@ const models = (() => {
     };
   }
 
-  // The time in s for which somebody on a straight path is in range of a beacon.
+  // The time in s for which a receiver on a straight path is in range of a beacon.
   const dwell = ({ speedMps, distanceM, rangeM }) => rangeM > distanceM
     ? 2 * Math.sqrt((rangeM - distanceM) * (rangeM + distanceM)) / speedMps : 0;
 

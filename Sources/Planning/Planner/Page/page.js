@@ -10,7 +10,7 @@
   // By the name of a field: the ends of its slider, and the values that the field can have.
   const sliders = plan.sliders;
 
-  // A share may also be typed as percent: a number from this one on is read as percent, so 95 means 0.95.
+  // A share may also be typed as percent: numbers of 10 or more are read as percent, so 95 means 0.95.
   const LEAST_PERCENT = 10;
 
   function number(name) {
@@ -31,16 +31,16 @@
   function sliderValue(name, part) {
     const { low, high, isLogarithmic, step } = sliders[name];
     const value = isLogarithmic ? low * (high / low) ** part : low + (high - low) * part;
-    // A round value, which the field shows in full.
+    // A round value, so that the field has few digits.
     const round = Number(value.toPrecision(3));
     const fitting = step === "interval" ? inSteps(round) : Math.round(round / step) * step;
     return Math.min(high, Math.max(low, Number(fitting.toPrecision(9))));
   }
 
-  // The present settings; null for a field without a valid value.
+  // The current settings; null for a field without a valid value.
   function settings() {
     for (const name in sliders) {
-      // A number between the largest share and the smallest percent is neither.
+      // A number between the largest share and the smallest percentage is invalid.
       const { largestShare } = sliders[name], isNeither = largestShare !== null && number(name) > largestShare;
       byId(name).setCustomValidity(isNeither ? "neither a share nor percent" : "");
     }
@@ -85,9 +85,9 @@
     for (const name of names) {
       const field = byId(name);
       const text = given.get(name) ?? original(field);
-      // Browsers warn of other text in a field for numbers.
+      // Browsers print a warning for other text in a field for numbers.
       field.value = field.type === "number" && !Number.isFinite(Number(text)) ? original(field) : text;
-      // The value of the address is invalid for this list or field, so the original value is restored.
+      // If the value of the address is invalid for this list or field, the original value is restored.
       if (field.value === "" && given.get(name) !== "") field.value = original(field);
     }
     Object.keys(sliders).forEach(moveSlider);

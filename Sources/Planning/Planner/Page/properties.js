@@ -1,13 +1,13 @@
 "use strict";
 
-// The fields of the selected thing, or of the site if nothing is selected. Their ranges are those of the file's format.
+// The fields of the selected thing, or of the site if nothing is selected. Their ranges come from the file's format.
 const properties = (() => {
   const { digits } = texts;
   const { KINDS, get, points, change, withKey, withItem, withPosition, mountOf, listOf, nameOf } = siteFile;
 
   let schema = null, materials = [];
 
-  // The declaration of a key of the format: of a thing, or of an object of the site.
+  // The declaration of a key of a thing or of an object of the site in the file's format.
   function declared(kind, key) {
     const whole = name => schema.properties[name], list = whole(KINDS[kind]?.key ?? kind);
     const resolve = node => node?.$ref ? { ...schema.$defs[node.$ref.split("/").at(-1)], ...node } : node;
@@ -22,7 +22,8 @@ const properties = (() => {
     return result;
   }
 
-  // A field with its label. `take` gets the valid value, or undefined if the field is empty and may be empty.
+  // A field with its label. `take` is called with the valid value, or with undefined if the field is empty and may be
+  // empty.
   function field(id, label, value, { unit, minimum, maximum, type, pattern, maxLength, isOptional, preset, hint, take }) {
     const isNumber = type === "number" || type === "integer";
     const name = unit ? `${label} (${unit})` : label;
@@ -83,7 +84,7 @@ const properties = (() => {
     ];
   }
 
-  // The fields of a thing. `commit(file, words)` gets the file with a new value.
+  // The fields of a thing. `commit(file, words)` is called with the changed file.
   function ofItem(file, item, corner, { commit, setCorner, addCorner, removeCorner, removeItem }) {
     const value = get(file, item), { position, least } = KINDS[item.kind], list = points(file, item), parts = [];
     const set = (key, words) => next => commit(change(file, item, key, next, Object.keys(declaredKeys(item.kind))), words);

@@ -1,14 +1,15 @@
 "use strict";
 
 // The colours of a floor that is being edited: how likely a beacon is found at each place, computed again whenever
-// something moves. While it moves, places farther apart are computed, so that the colours follow at once.
+// something moves. During a move, the places are farther apart, so that the colours change at once.
 const reception = (() => {
   const { digits, percent, duration, sentence } = texts;
   const { byId, draw } = drawing;
   const { listOf, points, bounds } = siteFile;
 
-  // The number of places while nothing moves, and the numbers of places while something moves: a smaller one is taken
-  // if the places take longer than BUDGET. SLICE is the time for one part of a long computation. Times in ms.
+  // FINE is the number of places while nothing moves, COARSE the numbers while something moves: a smaller number is
+  // used if the computation takes longer than BUDGET. SLICE is the time for one part of a long computation. Times in
+  // ms.
   const FINE = 2000, COARSE = [700, 400, 200, 100], BUDGET = 20, SLICE = 12;
   const KEYS = ["pathLoss", "receiverSensitivityDbm", "backgroundLoad", "scanner", "scanners", "target", "defaults"];
 
@@ -40,8 +41,8 @@ const reception = (() => {
     });
   }
 
-  // The places of a grid. Places just outside the outline are drawn, but do not count. While something moves, the
-  // places stay where they were.
+  // The places of a grid. Places just outside the outline are drawn but not counted. The places do not change while
+  // something moves.
   function gridOf(file, isMoving) {
     const name = isMoving ? "coarse" : "fine", old = grids[name], limit = isMoving ? COARSE[coarse] : FINE;
     if (old && isMoving && old.limit === limit && !old.isReplaced) return old;
@@ -69,7 +70,7 @@ const reception = (() => {
     return grid;
   }
 
-  // The number of places in the whole rectangle, of which about `limit` lie inside the outline. Like
+  // The number of places in the whole rectangle, of which about `limit` are inside the outline. Like
   // SiteQuestion.swift.
   function rectangleLimit(file, { left, right, bottom, top }, limit) {
     const ring = Array.isArray(file.outline) ? points(file, { kind: "outline", index: 0 }) : [];

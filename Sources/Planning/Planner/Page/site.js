@@ -5,11 +5,11 @@
 const site = (() => {
   const { digits, percent, duration } = texts;
   const { show, byId, draw } = drawing;
-  // The number of shades that reach the target, and of those that miss it.
+  // The number of shades for places that reach the target, and for places that miss it.
   const HALF = 4;
 
-  // The share of cases in which a beacon is found at each place within some seconds: between the times that the program
-  // has computed, evenly over their logarithms.
+  // The share of cases in which a beacon is found at each place within a time in seconds, interpolated over the
+  // logarithm of the times that the program has computed.
   function sharesWithin({ times, shares }, seconds) {
     const last = times.length - 1;
     let k = 0;

@@ -1,13 +1,12 @@
 "use strict";
 
-// A site file as the value of its JSON. No value is ever changed: each change makes a new value that shares all
-// unchanged parts with the old value, so undo restores the old value. Keys that the editor does not know stay as they
-// are.
+// A site file as the value of its JSON. Values are immutable: a change makes a new value that shares all unchanged
+// parts with the old value, so undo restores the old value. Keys that the editor does not know are kept.
 const siteFile = (() => {
   const { rounded } = geometry;
 
   // The kinds of things on a floor: the key of their list, and the key of their points or of their position. A bare
-  // thing is its position.
+  // thing is a position, not an object.
   const KINDS = {
     outline: { key: "outline", name: "outline", isRing: true, least: 3 },
     wall: { key: "walls", name: "wall", points: "points", least: 2 },
@@ -32,8 +31,8 @@ const siteFile = (() => {
   }
   const text = file => `${pretty(file)}\n`;
 
-  // The object with a value for a key. If the value is undefined, the key is removed. A new key is put in the order of
-  // `order`.
+  // The object with a value for a key. If the value is undefined, the key is removed. A new key is inserted in the
+  // order of `order`.
   function withKey(object, key, value, order = []) {
     const result = {}, rank = order.indexOf(key);
     let isWritten = value === undefined;
@@ -53,7 +52,7 @@ const siteFile = (() => {
   }
 
   const isPoint = point => Array.isArray(point) && point.length >= 2 && point.every(value => typeof value === "number");
-  // The list of the things of a kind; empty if the file has no list, and if the beacons are those of a fleet.
+  // The list of the things of a kind; empty if the file has no list, or if a fleet contains the beacons.
   const listOf = (file, kind) => Array.isArray(file[KINDS[kind].key]) ? file[KINDS[kind].key] : [];
   const get = (file, { kind, index }) => kind === "outline" ? file.outline : listOf(file, kind)[index];
 
@@ -106,13 +105,13 @@ const siteFile = (() => {
     return withItem(file, item, isBare ? place : { ...get(file, item), [position]: place });
   }
 
-  // The index of the mount at the position of a thing; -1 for none.
+  // The index of the mount at the position of a thing; -1 if there is no mount.
   function mountOf(file, item) {
     const [place] = points(file, item);
     return listOf(file, "mount").findIndex(mount => isPoint(mount) && mount[0] === place[0] && mount[1] === place[1]);
   }
 
-  // The file with all distances on the floor longer by a factor; the place `fixed` stays. Heights stay as they are.
+  // The file with all distances on the floor multiplied by a factor around the place `fixed`. Heights do not change.
   // With `isPictureOnly` only the picture changes.
   function scaled(file, factor, fixed, isPictureOnly) {
     const moved = place => [...rounded([0, 1].map(axis => fixed[axis] + (place[axis] - fixed[axis]) * factor)), ...place.slice(2)];
@@ -165,7 +164,7 @@ const siteFile = (() => {
   const nameOf = (file, item) => item.kind === "outline" ? "outline"
     : get(file, item)?.name ?? `${KINDS[item.kind].name} ${item.index + 1}`;
 
-  // The problems with places and names for which the program would refuse the file: for each, a sentence and the thing.
+  // The errors of places and names that the program would report: for each, a sentence and the thing.
   function problems(file) {
     const result = [];
     for (const kind of ["beacon", "receiver"]) {

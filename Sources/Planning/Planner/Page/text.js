@@ -52,7 +52,7 @@ const texts = (() => {
 
   const milliseconds = x => isNumber(x) ? `${digits(x, 7)} ms` : NONE;
 
-  // A sentence in which no line is broken between a number and its unit.
+  // A sentence with no-break spaces between numbers and their units.
   const sentence = text => text.replace(/(\d) (%|ms|s|µs|min|h|m|m²|m\/s|µJ|µC)(?=[\s.,;:)]|$)/g, "$1\u00a0$2");
 
   return { isNumber, digits, percent, duration, milliseconds, sentence };

@@ -7,7 +7,7 @@ const walk = (() => {
   const { show, byId, draw } = drawing;
   const { latencyOf, sharesAt } = latency;
 
-  // The path through the circle of the range, which keeps its size in the picture.
+  // Draws the path through the circle of the range. The circle always has the same size.
   function drawWay({ centerX, centerY, radius, left, right }, s) {
     const share = s.distanceM / s.rangeM, y = (centerY + Math.min(1.15, share) * radius).toFixed(2);
     const half = share < 1 ? radius * Math.sqrt(1 - share * share) : 0;
