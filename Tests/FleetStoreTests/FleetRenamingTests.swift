@@ -279,8 +279,8 @@ struct FleetRenamingTests {
             ("b1", "b2", "the fleet has both \"b1\" and \"b2\""),
             ("b1", "Tür 1", "the new name: \"Tür 1\" has letters beyond ASCII"),
             ("hall", "yard/hall", "\"hall\" cannot become \"yard/hall\", which is in another group"),
-            ("b1", "b1", "\"b1\" is both the present and the new name"),
-            ("hall", "hall", "\"hall\" is both the present and the new name"),
+            ("b1", "b1", "\"b1\" is both the current and the new name"),
+            ("hall", "hall", "\"hall\" is both the current and the new name"),
         ])
     func refuses(old: String, new: String, message: String) throws {
         let (folder, file, _) = try renamedSite()
@@ -297,7 +297,7 @@ struct FleetRenamingTests {
         arguments: [
             ("b2", "b4", "were in use at the same time, so the lock has identities of both, and \"b4\" keeps its own"),
             ("b2", "b02x", "\"b02x\" is neither in the fleet file nor in its tables"),
-            ("b2", "b2", "\"b2\" is both the present and the new name"),
+            ("b2", "b2", "\"b2\" is both the current and the new name"),
         ])
     func refusesNamesInUse(old: String, new: String, message: String) throws {
         let (folder, file, _) = try renamedSite()

@@ -116,7 +116,7 @@ import Testing
         let folder = try generated()
         let done = try export(folder.place("files"), folder.place("fleet.json/out"))
         #expect(
-            done.code == 66 && done.errors.contains("fleet.json/out: a file is in the place of a directory"),
+            done.code == 66 && done.errors.contains("fleet.json/out: this must be a directory, not a file"),
             "\(done.errors)")
     }
 }

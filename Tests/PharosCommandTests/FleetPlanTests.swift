@@ -91,7 +91,7 @@ import Testing
     @Test func everySiteHasItsRow() throws {
         let file = Self.sample("shop")
         let rows = try Program.run("plan", "collisions", "--from-fleet", file)
-        #expect(rows.output.contains("at hamburg, the fullest of the 2 sites of the fleet shop."))
+        #expect(rows.output.contains("at hamburg, the worst of the 2 sites of the fleet shop."))
         #expect(rows.output.contains("\nberlin ") && rows.output.contains("\nhamburg "))
         let sites = elements(try answer("collisions --from-fleet", file)["sites"])
         #expect(sites.map { $0["site"]?.string } == ["berlin", "hamburg"])

@@ -169,7 +169,7 @@ import Testing
     @Test func reportsTheOrderOfMagnitudeBeyondSaturation() throws {
         let result = try Program.run("plan", "collisions", "--beacons", "100000", "--interval-ms", "20")
         #expect(result.code == 0)
-        #expect(result.output.contains("drown each other"))
+        #expect(result.output.contains("destroy each other's packets"))
         #expect(result.output.contains("10^-1327"))
         #expect(!result.output.contains("0.000"))
     }

@@ -27,7 +27,8 @@ struct FleetAirtimeTests {
         let warnings = FleetAirtime(traffic).warnings(for: fleet)
         #expect(warnings.count == (isTooMuch ? 1 : 0))
         for warning in warnings {
-            #expect(!warning.isError && warning.message.hasPrefix("for a receiver that hears all \(count) beacons of"))
+            #expect(
+                !warning.isError && warning.message.hasPrefix("for a receiver that receives all \(count) beacons of"))
         }
     }
 

@@ -66,7 +66,7 @@ public struct AnsibleFolder: Sendable {
             try put(Self.inventory, Array(inventory.text.utf8))
         } catch {
             guard error.errno != SystemError.notADirectory, error.errno != SystemError.alreadyThere else {
-                throw FleetStoreError(.missing, "\(path): a file is in the place of a directory")
+                throw FleetStoreError(.missing, "\(path): this must be a directory, not a file")
             }
             throw FleetStoreError(error)
         }

@@ -104,7 +104,7 @@ public struct FleetRenaming: Sendable {
                 "\(file): the fleet has both \(ProblemText.quoted(old)) and \(ProblemText.quoted(new)); each name "
                     + "can be used only once"
             case .notInLock: "\(subject) has no identities in the lock"
-            case .same: "\(subject) is both the present and the new name; give two different names"
+            case .same: "\(subject) is both the current and the new name; give two different names"
             case .notInFleet(let nearest):
                 "\(subject) is only in the lock, and \(ProblemText.quoted(new)) is neither in the fleet file nor in its "
                     + "tables" + (nearest.map { "; did you mean \"\($0)\"?" } ?? "; write the new name there first")

@@ -34,7 +34,7 @@ public struct CollisionQuestion: Sendable {
         let share = model.collisionFreeProbability
         let arrivals = model.arrivalsPerSecondPerMachine
         let logarithm = model.log10CollisionFreeProbability
-        let isDrowned = share < Self.drownedShare
+        let isNegligible = share < Self.negligibleShare
         let streams = air.streams(model.collisionFreeProbabilities)
         var answer = PlanAnswer(
             title: "Collisions of \(air.origin?.name ?? NumberFormat.beacons(air.beacons))",
@@ -43,13 +43,13 @@ public struct CollisionQuestion: Sendable {
         answer.add(.beacons, .count(air.beacons))
         answer.add(.commonInterval, .milliseconds(air.onlyFrame?.milliseconds))
         answer.add(
-            .collisionFree, .share(share), shown: isDrowned ? "10^\(Int(logarithm.rounded(.down)))" : nil,
+            .collisionFree, .share(share), shown: isNegligible ? "10^\(Int(logarithm.rounded(.down)))" : nil,
             remark: "on one channel")
         answer.add(
-            .arrivals, .number(arrivals), shown: isDrowned ? "none" : nil,
+            .arrivals, .number(arrivals), shown: isNegligible ? "none" : nil,
             remark: "from each beacon, of \(NumberFormat.significant(model.offeredPerSecondPerMachine)) that it sends")
         answer.add(.logCollisionFree, .number(logarithm))
-        try addRuns(to: &answer, isDrowned)
+        try addRuns(to: &answer, isNegligible)
         try addCopies(to: &answer)
         answer.add(.airtime, .number(air.onlyFrame?.airtimeMicroseconds))
         answer.add(.channelLoad, .share(model.channelLoad), remark: "packets that overlap count twice")
@@ -124,9 +124,9 @@ public struct CollisionQuestion: Sendable {
                 "\(air.advertisements) advertisements in all"
             }
         let origin = air.origin.map { " of \($0.name)" } ?? ""
-        if share < Self.drownedShare {
+        if share < Self.negligibleShare {
             return
-                "\(NumberFormat.beacons(air.beacons))\(origin) that send \(sending) drown each other: the share of "
+                "\(NumberFormat.beacons(air.beacons))\(origin) that send \(sending) destroy each other's packets: the share of "
                 + "packets that arrive is about 10^\(Int(logarithm.rounded(.down))), practically none."
         }
         let senders =
@@ -138,21 +138,21 @@ public struct CollisionQuestion: Sendable {
     }
 
     /// Below this share the model's value is mostly rounding error, and practically all packets are lost.
-    private static let drownedShare = 1e-9
+    private static let negligibleShare = 1e-9
     /// The load Σ tau/E at which the most packets arrive. At higher loads, fewer packets arrive if more are sent.
     private static let saturation = 0.5
 
     /// Adds the runs of losses. The model computes them only for equal intervals.
-    private func addRuns(to answer: inout PlanAnswer, _ isDrowned: Bool) throws(AirtimeError) {
+    private func addRuns(to answer: inout PlanAnswer, _ isNegligible: Bool) throws(AirtimeError) {
         guard let frame = air.onlyFrame else { return answer.add(.lossAfterLoss, .nothing) }
         let group = try frame.group(air.beacons)
         let runs = try RunsModel(
             group: group, otherClearProbability: background.clearProbability(ofEventOf: group))
         // If practically all packets are lost, every run of losses has the probability 1 - K·share or more, so nearly
         // 1.
-        let run = { length in isDrowned ? 1 : runs.lossRunProbability(length: length) }
-        let lossAfterLoss = runs.lossAfterLossProbability.map { isDrowned ? 1 : $0 }
-        let isShown = lossAfterLoss != nil && !isDrowned
+        let run = { length in isNegligible ? 1 : runs.lossRunProbability(length: length) }
+        let lossAfterLoss = runs.lossAfterLossProbability.map { isNegligible ? 1 : $0 }
+        let isShown = lossAfterLoss != nil && !isNegligible
         answer.add(
             .lossAfterLoss, .share(lossAfterLoss), isInText: isShown,
             remark: "losses come in runs: the same two beacons collide again")
@@ -173,7 +173,7 @@ public struct CollisionQuestion: Sendable {
                 / background.clearProbability(forPacketOf: group.airtimeMicroseconds)
         }
         answer.add(
-            .anyOfThree, .share(anyOfThree), isInText: anyOfThree > Self.drownedShare,
+            .anyOfThree, .share(anyOfThree), isInText: anyOfThree > Self.negligibleShare,
             remark: copySpacing == nil && air.beacons > 1
                 ? "identical firmware: the copies of two beacons collide together"
                 : "for a receiver that listens on three channels at once")
@@ -321,7 +321,7 @@ public struct SitesCollisionQuestion: Sendable {
         if let worst = rows.min(by: { $0.share < $1.share }) {
             answer.sentence =
                 "\(NumberFormat.percent(worst.share)) of the packets reach a receiver without a collision at \(worst.name), the "
-                + "fullest of the \(sites.count) sites of the fleet \(fleet)."
+                + "worst of the \(sites.count) sites of the fleet \(fleet)."
         }
         answer.pictures.page.bars = .init(
             title: "Packets lost to collisions, by site",
@@ -331,7 +331,7 @@ public struct SitesCollisionQuestion: Sendable {
         answer.add(.fleet, .word(fleet))
         answer.add(.sites, .list(answers))
         answer.note(
-            "The values assume that a receiver hears all beacons of its site. --site shows one site in detail; "
+            "The values assume that a receiver receives all beacons of its site. --site shows one site in detail; "
                 + "pharos plan site computes which beacons are received where.")
         if let air = sites.first?.air { answer.noteRounding(of: air) }
         return answer

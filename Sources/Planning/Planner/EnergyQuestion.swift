@@ -91,7 +91,7 @@ public struct EnergyQuestion: Sendable {
             return (kind, model, clear, microjoules)
         }
         let frames = air.machines[kind].frames
-        let isDrowned = clear < 1e-9
+        let isNegligible = clear < 1e-9
         var answer = PlanAnswer(
             title: air.origin.map { "Battery life at \($0.name)" } ?? "Battery life every \(frames[0].intervalText)",
             sentence: sentence(model, frames))
@@ -100,8 +100,8 @@ public struct EnergyQuestion: Sendable {
         answer.add(
             .life, .number(model.lifeDays), remark: model.exceedsShelfLife ? BeaconBattery.shelfLifeRemark : "")
         answer.add(
-            .energyPerReceived, .number(microjoules), shown: isDrowned ? NumberFormat.none : nil,
-            remark: isDrowned
+            .energyPerReceived, .number(microjoules), shown: isNegligible ? NumberFormat.none : nil,
+            remark: isNegligible
                 ? "practically no packet is free of collisions"
                 : "\(NumberFormat.percent(clear)) of the packets are free of collisions")
         answer.add(.meanCurrent, .number(model.meanCurrentMicroamperes))

@@ -52,9 +52,9 @@ public struct FleetAirtime: Sendable {
             let percent = Int((probability * 100).rounded())
             let owner = site.name.isEmpty ? "the fleet without a site" : "the site \"\(site.name)\""
             return fleet.warning(
-                "for a receiver that hears all \(site.beacons) beacons of \(owner), only \(percent) % of packets are "
+                "for a receiver that receives all \(site.beacons) beacons of \(owner), only \(percent) % of packets are "
                     + "free of collisions: use longer intervals (`pharos plan interval` computes them), or find out "
-                    + "with `pharos plan site` how many beacons a receiver hears at once", site: site.name)
+                    + "with `pharos plan site` how many beacons a receiver receives at once", site: site.name)
         }
     }
 

@@ -147,7 +147,7 @@ public struct IntervalQuestion: Sendable {
         return "This is the longest interval found that meets the target, and nearly meets it if it is 1 % longer or "
             + "shorter."
             + (scanners.pauses
-                ? " Single longer intervals may meet the target too, and single intervals nearby may miss it, because "
+                ? " Some longer intervals may meet the target too, and some intervals nearby may miss it, because "
                     + "of resonance." : "")
     }
 

@@ -79,7 +79,7 @@ public struct LatencyQuestion: Sendable {
     private func saturatedAnswer(_ model: LatencyModel) -> PlanAnswer {
         var answer = start(
             model,
-            "\(air.beacons) beacons that send every \(air.frame(air.target).intervalText) drown each other: "
+            "\(air.beacons) beacons that send every \(air.frame(air.target).intervalText) destroy each other's packets: "
                 + "practically none of their packets arrive, and no receiver finds a given beacon within a day.")
         answer.add(.latency, .times(nil))
         answer.add(.horizon, .seconds(LatencyModel.longestHorizonSeconds))

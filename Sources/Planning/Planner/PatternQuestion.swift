@@ -369,7 +369,7 @@ extension PlanKey {
         "cycleS", "Duration of a cycle of the advised pattern in s; null if a constant interval is advised.",
         label: "cycle")
     fileprivate static let advisedPattern = PlanKey(
-        "pattern", "The advised pattern, as the key pattern of a profile; null if a constant interval is advised.")
+        "pattern", "The advised pattern, as in a profile's key pattern; null if a constant interval is advised.")
     fileprivate static let patternPartInterval = PlanKey(
         "pattern[].intervalMs", "Advertising interval of the part in ms.")
     fileprivate static let patternPartTime = PlanKey("pattern[].forS", "Duration of the part in s.")

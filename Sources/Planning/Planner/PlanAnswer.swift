@@ -193,7 +193,7 @@ extension PlanAnswer {
     }
 
     /// The assumption of all models that do not compute capture.
-    static let overlapNote = "Two packets that overlap are both lost, also if one of them is much stronger."
+    static let overlapNote = "Two packets that overlap are both lost, even if one of them is much stronger."
 
     /// Adds a note if a model uses the mean interval of patterns.
     mutating func noteMeanIntervals(of air: PlannedAir) {

@@ -81,7 +81,7 @@ extension PlanKey {
     /// The target advertisement.
     static let advertisement = PlanKey(
         "advertisement", "With --from-fleet: the advertisement for which the answer is computed.")
-    static let frameType = PlanKey("type", "Type of the advertisement, or advertisement if none is known.")
+    static let frameType = PlanKey("type", "Type of the advertisement; the word advertisement if it is unknown.")
     static let framePayload = PlanKey("payloadOctets", "Bytes of advertising data.")
     static let frameAirtime = PlanKey(
         "airtimeMicroseconds", "Airtime of one of its packets on a primary channel, in µs.")

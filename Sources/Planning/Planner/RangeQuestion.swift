@@ -429,7 +429,7 @@ private enum UsualRule {
     static let distances = [3.0, 4]
     static let source =
         "Esri's guide to ArcGIS Indoor Positioning: at most 15 m apart; nerdian.ca, on Aruba's beacons: within 3 to 4 m of "
-        + "a beacon anywhere; the 10 m are repeated without a source"
+        + "a beacon anywhere; no source is known for the 10 m"
 
     /// Returns the distance in m from a beacon of a square grid to the farthest place, which is the middle of a cell.
     static func farthest(onGridOf spacing: Double) -> Double { spacing / 2.0.squareRoot() }

@@ -35,7 +35,7 @@ extension ScannerMix {
         let needed = wanted.isCoded ? ScannerPHY.coded : .le1M
         let reason =
             phy == nil
-            ? "\(scanner.name) receives only legacy PDUs, unless its app asks for more (on Android with "
+            ? "\(scanner.name) receives only legacy PDUs if its app does not request more (on Android with "
                 + "ScanSettings.Builder.setLegacy(false)\(wanted.isCoded ? " and setPhy" : ""))"
             : "a scanner of \(phy == .coded ? "LE Coded" : "LE 1M") does not receive \(wanted.name)"
         throw PlanError(

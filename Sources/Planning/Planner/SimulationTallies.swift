@@ -107,7 +107,7 @@ public struct MergedTallies: Sendable {
             guard let first = lines.first, let partHead = TallyHead(line: first) else {
                 throw PlanError(
                     .data,
-                    "\(name): this file does not hold the counts of a part; pharos plan simulate --shard writes such files"
+                    "\(name): this file does not contain the counts of a part; pharos plan simulate --shard writes such files"
                 )
             }
             if let head, !head.isOfOneRun(with: partHead) {

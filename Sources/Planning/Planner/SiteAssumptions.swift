@@ -56,7 +56,7 @@ extension SiteQuestion {
 
 extension PlanKey {
     fileprivate static let assumptions = PlanKey(
-        "assumptions", "The values of the site file, or their defaults, that decide the answer.")
+        "assumptions", "The values of the site file, or their defaults, that determine the answer.")
     fileprivate static let assumedInterval = PlanKey(
         "assumptions.intervalMs", "Advertising interval of all beacons in ms; null if they differ.")
     fileprivate static let assumedPayload = PlanKey(

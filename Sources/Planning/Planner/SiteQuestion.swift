@@ -112,7 +112,7 @@ public struct SiteQuestion: Sendable {
     ) {
         if pass.isStopped {
             answer.note(
-                "Stopped early: the answer covers \(points.count) of \(pass.places.count) places, from the south on, and "
+                "Stopped early: the answer covers \(points.count) of \(pass.places.count) places, beginning in the south, and "
                     + "\(walks.count) of \(site.paths.count) paths.")
         }
         if site.outline == nil {

@@ -75,10 +75,10 @@ public struct ThesisQuestion: Sendable {
 
 extension PlanKey {
     fileprivate static let thesisOffered = PlanKey(
-        "offeredPerSecondPerBeacon", "Advertisements that each beacon sends in a second, by the thesis.",
+        "offeredPerSecondPerBeacon", "Advertisements that each beacon sends in a second, according to the thesis.",
         label: "sent, by the thesis", unit: "1/s")
     fileprivate static let thesisArriving = PlanKey(
-        "arrivingPerSecondPerBeacon", "Advertisements of each beacon that arrive in a second, by the thesis.",
+        "arrivingPerSecondPerBeacon", "Advertisements of each beacon that arrive in a second, according to the thesis.",
         label: "arriving, by the thesis", unit: "1/s")
     fileprivate static let truth = PlanKey("truth", "The exact values; null if no beacon can send that often.")
     fileprivate static let trueCollisionFree = PlanKey(

@@ -146,7 +146,7 @@ struct TableTests {
             ("page\na\n", "t.csv:1:1: there is no column \"name\""),
             ("name,page,site\na,x,nroth\n", "t.csv:2:5: site: the site \"nroth\" is not among the groups"),
             ("name,page,site\na,x,nroth\n", "did you mean \"north\"?"),
-            ("name,page,floor\na,x,ground\n", "a floor is given and no site"),
+            ("name,page,floor\na,x,ground\n", "a floor is given, but no site"),
             ("name,page,group\na,x,north/ground/a/b\n", "use at most three names"),
             ("name,page,group,site\na,x,north,north\n", "either a column \"group\" or the columns site"),
             ("name,page,serial\na,x,1 2\n", "is not a serial number"),

@@ -73,7 +73,7 @@ enum NameRule {
             switch octet {
             case UInt8(ascii: "/"), UInt8(ascii: "\\"): return "\(quotedName) would lead into another directory" + rule
             case UInt8(ascii: "%"):
-                return "\(quotedName) has a \"%\", which unit files replace by something else" + rule
+                return "\(quotedName) has a \"%\", which has a special meaning in unit files" + rule
             case 0..<0x20, 0x7F:
                 return "\(quotedName) has the control character \(Hexadecimal.number(octet, width: 2)) in it" + rule
             case UInt8(ascii: " "): return "\(quotedName) has a space in it" + rule + example(text)
@@ -83,9 +83,9 @@ enum NameRule {
         }
         switch name.first {
         case UInt8(ascii: "."): return "\(quotedName) begins with a dot and would be hidden" + rule
-        case UInt8(ascii: "-"): return "\(quotedName) begins with a dash and would be taken for an option" + rule
+        case UInt8(ascii: "-"): return "\(quotedName) begins with a dash and would be read as an option" + rule
         case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "@"):
-            return "\(quotedName) would be taken for a formula by a spreadsheet" + rule
+            return "\(quotedName) would be read as a formula by a spreadsheet" + rule
         default: return "\(quotedName) is not a suitable name for files and units" + rule
         }
     }

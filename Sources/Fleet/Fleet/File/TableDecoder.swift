@@ -302,7 +302,7 @@ struct TableRows {
                 guard level == tablePath.count + names.count else {
                     let missing = Fleet.levelNames[tablePath.count + names.count]
                     report(
-                        "a \(Fleet.levelNames[level]) is given and no \(missing): "
+                        "a \(Fleet.levelNames[level]) is given, but no \(missing): "
                             + "rooms are in floors, and floors are in sites",
                         at: Int(row.cells[column].start), column: column, row, &decoder)
                     return nil

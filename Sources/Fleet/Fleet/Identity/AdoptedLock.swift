@@ -19,7 +19,7 @@ extension FleetLock {
                 "it does not contain the beacons' \(variable): "
                     + "the template has \"${\(variable)}\" only within longer texts"
             case .otherTemplate(let name):
-                "its beacon \(name) does not send what the fleet file says; use the fleet file from which the manifest was made"
+                "its beacon \(name) does not match the fleet file; use the fleet file from which the manifest was made"
             }
         }
     }

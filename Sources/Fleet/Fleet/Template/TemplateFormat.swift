@@ -43,7 +43,7 @@ enum TemplateFormat {
                     prefix + "variable",
                     [
                         "description": """
-                        A string that contains variables. A string that is exactly ${x} takes the type of the value.
+                        A string that contains variables. A string that is exactly ${x} has the type of the value of x.
                         """,
                         "type": "string", "pattern": "\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}",
                     ])

@@ -298,7 +298,7 @@ public struct FloorImport: Sendable {
         outlineCount += 1
         guard outlineCount == 1 else {
             return decoder.error(
-                "this is a second outline: a site has one, so import each floor by itself", at: shape.node)
+                "this is a second outline: a site has one, so import each floor separately", at: shape.node)
         }
         if let corners = ring(shape, positions, of: .outline) { draft.outline = corners }
     }

@@ -205,7 +205,7 @@ struct SimulateMerge: ParsableCommand {
         case SimulateCollisions.name:
             try output.show(tallies.answer(to: SimulateCollisions.parse(words).question()))
         case SimulateLatency.name: try output.show(tallies.answer(to: SimulateLatency.parse(words).question()))
-        default: throw Failure(.dataFormat, "\(files[0]): this file does not hold the counts of a simulation")
+        default: throw Failure(.dataFormat, "\(files[0]): this file does not contain the counts of a simulation")
         }
     }
 }
