@@ -38,8 +38,8 @@ public struct FleetGeneration: Sendable {
     public let needsRenumberOption: Bool
     /// The beacons that have other identities than before.
     public let renumbered: [FleetAllocation.Renumbered]
-    /// The numbers of files that were written, left unchanged and removed. In a dry run, no file is changed, and these
-    /// are the numbers for a real run.
+    /// The numbers of files that were written, left unchanged and removed. In a dry run no file is changed, and the
+    /// numbers apply to a real run.
     public let outcome: FolderReplacement.Outcome
     /// `true` if the lock has changed; in a dry run, if it would change.
     public let lockWritten: Bool

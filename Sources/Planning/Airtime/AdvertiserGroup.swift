@@ -148,9 +148,9 @@ extension AdvertiserGroup {
 /// whole number of equal advertisers. The part lost by rounding is added to the other intervals, so the probability
 /// that a packet is clear remains exact.
 public struct TargetCollisions: Hashable, Sendable {
-    /// T of the target advertisement in µs.
+    /// T, the interval of the target advertisement in µs.
     public let intervalMicroseconds: Double
-    /// tau of the target advertisement in µs.
+    /// tau, the airtime of the target advertisement in µs.
     public let airtimeMicroseconds: Double
     /// The auxiliary packets of the target advertisement; nil for legacy PDUs.
     public let extended: ExtendedTraffic?

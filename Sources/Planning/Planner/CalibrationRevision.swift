@@ -51,7 +51,8 @@ public struct CalibrationRevision: Sendable {
     }
 }
 
-/// Changes of a text. They are made from the end to the beginning, so that the earlier offsets stay valid.
+/// Changes of a text. They are made from the end to the beginning, so that the offsets of the other changes remain
+/// valid.
 private struct TextEdit {
     private let original: [UInt8]
     private var changes: [(range: Range<Int>, text: [UInt8])] = []

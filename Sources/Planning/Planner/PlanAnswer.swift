@@ -78,8 +78,9 @@ struct PlanPictures: Sendable {
     }
 }
 
-/// Keeps a large value outside the structure that contains it. Without this wrapper, the compiler's code for copying
-/// each structure that contains a ``PlanAnswer`` would copy each part of a page, which takes 50 kB of the program.
+/// Keeps a large value outside the structure that contains it. The compiler generates code to copy each structure that
+/// contains a ``PlanAnswer``. Without this wrapper, that code would copy each part of a page, and take 50 kB of the
+/// program.
 @propertyWrapper struct Indirect<Value: Sendable>: Sendable {
     private final class Box: Sendable {
         let value: Value

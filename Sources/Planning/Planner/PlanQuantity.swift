@@ -10,7 +10,7 @@ public indirect enum PlanQuantity: Sendable {
     case seconds(Double?)
     /// A number with a unit, which may be empty. Text has three significant digits.
     case number(Double?, unit: String = "")
-    /// A time in ms that is set on a device. Text has all digits that make a difference to devices.
+    /// A time in ms that is set on a device. Text has as many digits as devices distinguish.
     case milliseconds(Double?)
     case count(Int)
     /// A number that identifies something, such as a seed.
@@ -135,6 +135,6 @@ extension NumberFormat {
         texts.first { $0 != other } ?? texts[texts.count - 1]
     }
 
-    /// Returns a time in µs as text in ms, without the unit, with all digits that make a difference to devices.
+    /// Returns a time in µs as text in ms, without the unit. It has as many digits as devices distinguish.
     static func milliseconds(from microseconds: Double) -> String { significant(microseconds / 1000, 6) }
 }

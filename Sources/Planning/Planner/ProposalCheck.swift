@@ -21,7 +21,7 @@ struct ProposalCheck: Sendable {
     /// largest number of places in a check.
     private static let (density, limit) = (4, 60_000)
 
-    /// Returns the approximate number of places of the check of a proposal that was made for `places` places.
+    /// Returns the approximate number of places to check, for a proposal from a search over `places` places.
     static func places(ofProposalFor places: Int) -> Int { min(density * places, limit) }
 
     /// - Parameters:

@@ -89,6 +89,6 @@ extension PlanKey {
         "truth.bestOfferedPerSecondPerBeacon",
         "Advertisements that each beacon must send in a second so that the most of them arrive.")
     fileprivate static let bestArriving = PlanKey(
-        "truth.bestArrivingPerSecondPerBeacon", "Advertisements of each beacon that arrive at this rate, per second.")
+        "truth.bestArrivingPerSecondPerBeacon", "Advertisements of each beacon that arrive in a second at that rate.")
     fileprivate static let faults = PlanKey("faults", "The errors of the thesis, one sentence each.")
 }

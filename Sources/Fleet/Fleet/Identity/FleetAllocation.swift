@@ -28,7 +28,7 @@ public struct FleetAllocation: Sendable {
     /// - Parameters:
     ///   - lock: The lock before this allocation; `nil` when there is none yet.
     ///   - releasing: The names of retired beacons whose identities are removed from the lock.
-    ///   - now: The epoch of beacons that get an epoch in this allocation, unless the fleet file states an epoch.
+    ///   - now: The current time. It is the epoch of beacons that get a new epoch, if the fleet file states no epoch.
     /// - Returns: The allocation, and every problem. After an error some beacons may have no identity.
     public static func make(
         _ fleet: Fleet, lock: FleetLock?, releasing: [String] = [], now: RFC3339Time

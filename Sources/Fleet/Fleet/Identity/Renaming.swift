@@ -270,8 +270,8 @@ extension FleetLock {
         }
     }
 
-    /// Changes the name of all identities of a beacon. If another beacon already has the new name, that beacon is set
-    /// aside with its identities under another name, and the renamed beacon is in use in its place.
+    /// Changes the name of all identities of a beacon. If another beacon already has the new name, its identities are
+    /// retired under another name first. The identity of the renamed beacon in the same group is then active.
     mutating func renameBeacon(_ old: String, to new: String) {
         var scope: String?
         if knows(beacon: new) {

@@ -10,8 +10,8 @@ public struct LargestFleet: Sendable {
 
     /// Finds the largest fleet in which the share `probability` of all detections takes at most `seconds`.
     ///
-    /// Throws for a time of 0 or less or of more than an hour, a probability outside 0...1 or equal to one of these
-    /// ends, and an airtime above 5 ms. Also throws the errors of `LatencyModel`.
+    /// Throws for a time that is not above 0, a time above an hour, a probability that is not above 0 and below 1, and
+    /// an airtime above 5 ms. Also throws the errors of `LatencyModel`.
     public init(
         within seconds: Double, probability: Double, intervalMicroseconds: Double, airtimeMicroseconds: Double,
         scanners: ScannerMix

@@ -184,9 +184,9 @@ private struct CornerRounding {
     let received: [Double]
     /// True if the curve ends with the last event.
     let isComplete: Bool
-    /// E in s.
+    /// E, the mean period between advertising events in s.
     let period: Double
-    /// J in s.
+    /// J, the maximum of advDelay in s.
     let delay: Double
 
     /// Returns the share that the rounding of the corners near `time` adds to the straight lines. Only the corners up

@@ -93,7 +93,7 @@ public struct LatencyModel: Hashable, Sendable {
             otherClearProbability: otherClearProbability)
     }
 
-    /// E in µs.
+    /// E, the mean period between advertising events in µs.
     public var meanPeriodMicroseconds: Double {
         group.intervalMicroseconds + advertisingDelayMicroseconds / 2
     }

@@ -13,7 +13,7 @@ public struct PatternLatencyModel: Hashable, Sendable {
     /// N: the beacons in range of the scanner with this pattern, including the target beacon. Their cycles are
     /// independent.
     public let count: Int
-    /// tau in µs.
+    /// tau, the airtime of a packet in µs.
     public let airtimeMicroseconds: Double
     public let scanner: ScannerPreset
     /// c in µs, from the start of one copy to the start of the next.
@@ -86,7 +86,7 @@ public struct PatternLatencyModel: Hashable, Sendable {
         return curve.distribution
     }
 
-    /// The result of a trial with a few starts, which shows how long discovery takes.
+    /// The result of a trial with a few starts. The trial estimates how long discovery takes.
     struct Trial {
         /// The time in s at which the distribution ends.
         let endSeconds: Double

@@ -1,11 +1,11 @@
 /// The phase in the scanner's cycle at which a beacon's next advertising event starts, given that no event was received
 /// yet.
 ///
-/// An event is covered if one of its copies is inside a scan window on its channel, so that only a collision or a
-/// disturbance can prevent reception (``ScannerCycle``). The cycle has equal cells. For each cell and each number of
-/// covered events that were lost so far, the distribution stores the probability that the next event starts in the
-/// cell. ``receive()`` removes the events that are received; ``advance()`` moves the remaining probabilities by T and
-/// spreads them over advDelay.
+/// An event is covered if one of its copies is inside a scan window on its channel (``ScannerCycle``). A covered event
+/// is lost only by a collision or a disturbance. The cycle has equal cells. For each cell and each number of covered
+/// events that were lost so far, the distribution stores the probability that the next event starts in the cell.
+/// ``receive()`` removes the events that are received; ``advance()`` moves the remaining probabilities by T and spreads
+/// them over advDelay.
 struct PhaseDistribution: Sendable {
     /// The probability that the scanner receives an event that falls into one of its windows.
     struct Reception: Hashable, Sendable {

@@ -130,7 +130,7 @@ public struct RunsModel: Sendable {
     }
 
     /// Extrapolates to longer runs. The probability that the next packet is clear continues to fall with the logarithm
-    /// of the run, until advDelay has moved a pair apart by about half a period; then it stays constant.
+    /// of the run, until advDelay has moved a pair apart by about half a period; then it remains constant.
     private static func extended(_ exact: [Double], meanPeriod: Double) -> [Double] {
         let length = exact.count - 1
         let clear = (0..<length).map { 1 - exact[$0 + 1] / exact[$0] }
@@ -254,7 +254,7 @@ private struct MinimalGenerator {
 private struct Recollision {
     /// The integral of the collision window in µs: 2·tau for legacy packets.
     private let window: Double
-    /// E in µs.
+    /// E, the mean period between advertising events in µs.
     private let meanPeriod: Double
     /// The bends of the window's autocorrelation: the time of each bend as a share of J, and the change of the slope
     /// there.

@@ -6,7 +6,7 @@ public import BluetoothTypes
 /// Symbols: N the beacons within range of one receiver, tau a packet's airtime in µs, E = T + J/2 the mean period in
 /// µs. Assumptions as in ``CollisionModel``; the receiver listens all the time.
 public struct BestInterval: Hashable, Sendable {
-    /// N, at least 1.
+    /// N, the number of beacons in range, at least 1.
     public let beacons: Int
     /// tau, the airtime of a packet in µs.
     public let airtimeMicroseconds: Double
@@ -68,7 +68,7 @@ public struct BestInterval: Hashable, Sendable {
 
 /// The advertising interval that a controller supports and that comes closest to a wanted mean period.
 public struct IntervalSetting: Hashable, Sendable {
-    /// The end of the controller's range beyond which the wanted interval lies.
+    /// The end of the controller's range that the wanted interval exceeds.
     public enum Limit: Hashable, Sendable {
         /// The wanted interval is shorter than the controller's shortest.
         case shortest

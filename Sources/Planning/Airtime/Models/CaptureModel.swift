@@ -48,9 +48,9 @@ public struct CaptureModel: Hashable, Sendable {
     /// The auxiliary packets of the target beacon; nil for legacy PDUs.
     public let extended: ExtendedTraffic?
     public let interferers: [Interferers]
-    /// θ in dB.
+    /// θ, the signal-to-interference ratio from which a packet survives, in dB.
     public let thresholdDecibels: Double
-    /// σ in dB.
+    /// σ, the standard deviation of the shadowing, in dB.
     public let shadowingDecibels: Double
     /// The target beacon's mean level above the receiver's sensitivity, in dB; infinite to treat every interferer as
     /// strong enough to be received.

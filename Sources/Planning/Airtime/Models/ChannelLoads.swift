@@ -109,6 +109,6 @@ extension ChannelLoads {
             primary: Self.names.prefix(3).map { shares[$0] ?? 0 }, secondary: shares[Self.names[3]] ?? 0)
     }
 
-    /// The names of the channels in options and files; `data` stands for all secondary channels.
+    /// The names of the channels in options and files; `data` means all secondary channels.
     public static let names = ["37", "38", "39", "data"]
 }

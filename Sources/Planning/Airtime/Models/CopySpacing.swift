@@ -12,7 +12,7 @@ public struct CopySpacing: Hashable, Sendable {
     /// The longest time between the starts of two copies, in µs.
     public static let maximumMicroseconds = 10_000.0
 
-    /// Throws for spacings outside 0...10 ms, and a range whose end lies before its start.
+    /// Throws for spacings outside 0...10 ms, and a range whose upper end is below its lower end.
     public init(lowMicroseconds: Double, highMicroseconds: Double) throws(AirtimeError) {
         for value in [lowMicroseconds, highMicroseconds] where !(value >= 0 && value <= Self.maximumMicroseconds) {
             throw .quantity(name: "a spacing of the three copies (0...10 000 µs)", value: value)

@@ -9,7 +9,7 @@ public import BluetoothTypes
 public struct EnergyModel: Hashable, Sendable {
     public let chip: BeaconChip
     public let battery: BeaconBattery
-    /// T in µs.
+    /// T, the advertising interval in µs.
     public let intervalMicroseconds: Double
     /// Q_event in µC.
     public let eventMicrocoulombs: Double
@@ -47,7 +47,7 @@ public struct EnergyModel: Hashable, Sendable {
         companionEventsPerSecond = companions.reduce(0) { $0 + 1 / $1.meanPeriodSeconds }
     }
 
-    /// E in seconds.
+    /// E, the mean period between advertising events in s.
     private var meanPeriodSeconds: Double {
         (intervalMicroseconds + AdvertisingDelay.meanMicroseconds) / 1_000_000
     }

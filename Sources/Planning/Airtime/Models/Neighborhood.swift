@@ -47,8 +47,8 @@ public enum Neighborhood {
     ) throws(AirtimeError) -> Double {
         guard beacons > 0, beacons <= 1_000_000_000 else { throw .count(beacons) }
         try checkRadius(radius)
-        // The lower end gives each beacon a quarter of its share of the area, which is too dense. At the upper end,
-        // twice the radius, at most one beacon is within the radius.
+        // At the lower end of the search range, each beacon has only a quarter of its share of the area, so the grid is
+        // too dense. At the upper end, twice the radius, at most one beacon is within the radius.
         var low = radius * (Double.pi / Double(beacons)).squareRoot() / 2
         var high = 2 * radius
         for _ in 0..<50 {

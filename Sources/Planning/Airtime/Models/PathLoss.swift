@@ -125,7 +125,7 @@ public struct RadioLink: Hashable, Sendable {
     /// S: the level above which the receiver decodes.
     public let sensitivityDBm: Double
     public let pathLoss: PathLoss
-    /// σ.
+    /// σ, the standard deviation of the shadowing, in dB.
     public let shadowingDecibels: Double
 
     /// Throws for a radio power outside -127...40 dBm, a sensitivity outside -150...0 dBm, and a shadowing outside

@@ -5,7 +5,7 @@
 /// 1902, where it is 951.07; the thesis divides both numbers by N. Section 7.2.6 of the thesis prints the results: with
 /// 250 beacons, each should send 7.6 advertisements a second, of which 3.8 arrive; with 130 beacons, 14.6 and 7.3.
 public struct ThesisFormula: Hashable, Sendable {
-    /// N, at least 1.
+    /// N, the number of beacons in range, at least 1.
     public let beacons: Int
 
     /// q in µs.

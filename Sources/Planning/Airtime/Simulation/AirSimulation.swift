@@ -133,7 +133,7 @@ public struct AirSimulation: Sendable {
 
 /// One advertisement of a beacon in an ``AirSimulation``.
 public struct AirAdvertiser: Hashable, Sendable {
-    /// T in µs.
+    /// T, the advertising interval in µs.
     public var intervalMicroseconds: Double
     /// tau in µs; with extended PDUs, the airtime of the packet on one primary channel.
     public var airtimeMicroseconds: Double
@@ -197,7 +197,7 @@ public struct AirAdvertiser: Hashable, Sendable {
         Array(repeating: AirAdvertiser(group), count: min(group.count, AirSimulation.maximumAdvertisers + 1))
     }
 
-    /// E in µs.
+    /// E, the mean period between advertising events in µs.
     var meanPeriod: Double { intervalMicroseconds + AdvertisingDelay.meanMicroseconds }
 
     func check() throws(AirtimeError) {

@@ -6,7 +6,7 @@ internal import Airtime
 extension PlanPageContent {
     /// Equal beacons and one scanner. The page draws a curve over the advertising interval.
     struct Explorer: Sendable {
-        /// N, including the target beacon.
+        /// N, the number of beacons in range, including the target beacon.
         var beacons: Int
         /// T in ms: the interval in the question, or the interval that the answer advises.
         var intervalMs: Double
@@ -67,9 +67,9 @@ extension PlanPageContent {
 
     /// The battery life of a beacon over the interval.
     struct Battery: Sendable {
-        /// N, including the target beacon.
+        /// N, the number of beacons in range, including the target beacon.
         let beacons: Int
-        /// T in ms.
+        /// T, the advertising interval in ms.
         var intervalMs: Double
         /// Bytes of advertising data, 0...31.
         let payloadOctets: Int
@@ -112,7 +112,7 @@ extension PlanPageContent {
         var probability: Double
         /// The range of a beacon in m.
         var rangeM: Double
-        /// T in ms.
+        /// T, the advertising interval in ms.
         var intervalMs: Double
         /// Bytes of advertising data, 0...31.
         var payloadOctets: Int

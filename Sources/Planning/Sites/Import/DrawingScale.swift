@@ -70,7 +70,7 @@ struct TangentPlane {
 /// The coordinate reference system that a GeoJSON file names in `crs` (GeoJSON of 2008, section 3).
 enum NamedCoordinates {
     case degrees
-    /// A projection that keeps lengths nearly as they are.
+    /// A projection in which lengths are nearly exact.
     case lengths
     /// Web Mercator, which stretches lengths.
     case stretched

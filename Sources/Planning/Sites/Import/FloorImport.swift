@@ -78,7 +78,7 @@ public struct FloorImport: Sendable {
         let shapes: [DrawnShape]
         let node: JSONNode
 
-        /// The first property with one of these names, which are in lower case.
+        /// Returns the first property with one of these names. The names are in lower case.
         func property(_ names: [String]) -> JSONNode? { FloorImport.property(names, of: properties) }
 
         /// Returns the text of a property. A number is returned as its digits.
