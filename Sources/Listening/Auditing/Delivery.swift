@@ -29,7 +29,7 @@ public enum DuplicateFilterKind: String, Hashable, Sendable {
 /// The beacon's data and interval are known, and it is certain that the beacon was sent.
 public struct Delivery: Sendable {
     /// A class of gaps between received events, by the number of missed events.
-    public struct GapClass: Hashable, Sendable {
+    public struct GapClass: Equatable, Sendable {
         /// The smallest number of missed events in the class: 0, 1, 2, 4, 8, … Each class ends below the smallest
         /// number of the next class.
         public let missed: Int

@@ -96,7 +96,7 @@ extension String {
 
 /// Reads one sensor repeatedly. Each loss of the sensor is reported once, and so is its return. The caller passes the
 /// time.
-public struct SensorReader: Hashable, Sendable {
+public struct SensorReader: Equatable, Sendable {
     /// A change to be logged.
     public enum Event: Equatable, Sendable {
         /// `auto` has selected this sensor.

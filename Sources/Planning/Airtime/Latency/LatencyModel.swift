@@ -9,7 +9,7 @@
 /// The model follows the phase of the scanner's cycle at which each event starts (`PhaseDistribution`), event by event.
 /// The probability that an event in a window is received depends on how many events in windows were lost right before
 /// it (``RunsModel``), because losses come in runs.
-public struct LatencyModel: Hashable, Sendable {
+public struct LatencyModel: Equatable, Sendable {
     /// The dependence between the losses of one advertiser's events.
     public enum Losses: Hashable, Sendable {
         /// All advertisers have the same interval, so collisions repeat (see `RunsModel`).

@@ -1,5 +1,5 @@
 /// The counts of one or several batches of an ``AirSimulation``.
-public struct AirTally: SimulationTally, Hashable {
+public struct AirTally: SimulationTally, Equatable {
     /// Trials are the copies on all channels; hits are the copies without a collision.
     public internal(set) var clear = ShareTally()
     /// Trials are the advertising events; hits are the events with at least one copy that has no collision.
