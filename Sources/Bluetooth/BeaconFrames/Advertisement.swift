@@ -3,8 +3,8 @@ public import BluetoothTypes
 /// An advertisement that should be on the air. A profile or the options of a command describe it, and the advertiser
 /// sends it.
 ///
-/// It does not depend on a controller. The measured power depends on the radio power that the controller grants, so
-/// ``measuredPower`` is a rule, not a number.
+/// The value does not depend on a controller. The measured power depends on the radio power that the controller uses,
+/// so ``measuredPower`` is a rule that gives the number later.
 public struct Advertisement: Hashable, Sendable {
     /// The frame to send, without its measured power.
     public var content: Content
@@ -13,7 +13,7 @@ public struct Advertisement: Hashable, Sendable {
     public var interval: AdvertisingInterval
     /// A repeating schedule of intervals; `nil` for a constant interval.
     public var pattern: AdvertisingPattern?
-    /// The requested transmit power; `nil` leaves the controller's power unchanged.
+    /// The requested transmit power; `nil` if the controller may use its own default power.
     public var radioPower: RadioPower?
     /// The source of the frame's measured power byte; ``MeasuredPowerRule/none`` for content without this byte.
     public var measuredPower: MeasuredPowerRule
@@ -22,15 +22,17 @@ public struct Advertisement: Hashable, Sendable {
     public var channels: AdvertisingChannels
     /// The type of the PDU. Most beacons are non-connectable.
     public var pdu: AdvertisingPDU
-    /// The physical layers of an extended advertisement; `nil` for legacy PDUs, which every phone receives.
+    /// The physical layers of an extended advertisement; `nil` for an advertisement in legacy PDUs, which every phone
+    /// receives.
     public var phy: ExtendedPHY?
-    /// The scan response data, which answers scan requests; empty for none. It must be empty for an EID.
+    /// The data of the answer to a scan request; empty if there is no scan response. It must be empty for an
+    /// Eddystone-EID.
     public var scanResponse: AdvertisingData
 
-    /// No value is checked here. ``payload(_:)`` refuses what a frame's specification forbids, and the advertiser
-    /// refuses what the controller does not support.
+    /// An advertisement with these values, which are not checked here. ``payload(_:)`` refuses values that the frame's
+    /// specification forbids. The advertiser refuses values that the controller does not support.
     ///
-    /// - Parameter pattern: The schedule of intervals, whose mean interval replaces `interval`.
+    /// - Parameter pattern: The schedule of intervals. If it is not `nil`, its mean interval replaces `interval`.
     public init(
         content: Content, interval: AdvertisingInterval, pattern: AdvertisingPattern? = nil,
         radioPower: RadioPower? = nil, measuredPower: MeasuredPowerRule, address: AddressRule,
@@ -62,14 +64,14 @@ public struct Advertisement: Hashable, Sendable {
         case raw(AdvertisingData)
     }
 
-    /// The source of telemetry: fixed values (for tests and `advertise tlm`), or sensors by name.
+    /// The source of each telemetry value: a fixed value (for tests and `advertise tlm`), or a sensor.
     public struct TelemetrySource: Hashable, Sendable {
         /// The battery voltage in millivolts.
         public var battery: Reading<UInt16>
         /// The temperature in 1/256 °C.
         public var temperature: Reading<FixedPointTemperature>
 
-        /// One telemetry value: not known, always the same, or read when it is sent.
+        /// The source of one telemetry value.
         public enum Reading<Value: Hashable & Sendable>: Hashable, Sendable {
             case unknown
             case fixed(Value)
@@ -84,9 +86,9 @@ public struct Advertisement: Hashable, Sendable {
         }
     }
 
-    /// The file with an identity key, and the key's rotation exponent. The key is read only when it is needed.
+    /// The file of an identity key, and the key's rotation exponent. This value does not contain the key.
     public struct RotatingKey: Hashable, Sendable {
-        /// The key's file as the profile names it; `nil` for a key that is passed separately.
+        /// The path of the key's file as written in the profile; `nil` if the key is passed separately.
         public var identityKeyFile: String?
         /// The rotation exponent K, 0...15: the ephemeral id or the nonce changes every 2^K seconds.
         public var rotationExponent: UInt8
@@ -140,7 +142,7 @@ extension Advertisement.Content {
     /// The name of the type in profiles and in `--json`.
     public var typeName: String { kind.rawValue }
 
-    /// The identity key of the payload; `nil` for payloads that need none.
+    /// The identity key that the payload needs; `nil` if it needs none.
     public var rotatingKey: Advertisement.RotatingKey? {
         switch self {
         case .eddystoneEID(let key): key
@@ -162,16 +164,17 @@ extension Advertisement {
     public struct LiveValues: Hashable, Sendable {
         /// The power that the controller granted or reported; `nil` if it reports none.
         public var radioPower: RadioPower?
-        /// The frame of an unencrypted Eddystone-TLM.
+        /// The contents of an unencrypted Eddystone-TLM frame.
         public var telemetry: EddystoneTLM?
-        /// The frame of an encrypted Eddystone-TLM, made by EddystoneSecurity.
+        /// The contents of an encrypted Eddystone-TLM frame. EddystoneSecurity encrypts it.
         public var encryptedTelemetry: EddystoneEncryptedTLM?
-        /// The id of an Eddystone-EID, made by EddystoneSecurity.
+        /// The ephemeral id of an Eddystone-EID frame. EddystoneSecurity computes it.
         public var ephemeralID: FixedOctets<8>?
-        /// The packet of BTHome. EddystoneSecurity makes encrypted packets.
+        /// The BTHome packet. If it is encrypted, EddystoneSecurity has encrypted it.
         public var btHome: BTHome?
 
-        /// The known values. Each kind of content needs only some of them: an EID needs the ephemeral id, for example.
+        /// The values that are known. Each kind of content needs only some of them. For example, an Eddystone-EID needs
+        /// the ephemeral id.
         public init(
             radioPower: RadioPower? = nil, telemetry: EddystoneTLM? = nil,
             encryptedTelemetry: EddystoneEncryptedTLM? = nil, ephemeralID: FixedOctets<8>? = nil,
@@ -325,8 +328,8 @@ extension Advertisement {
     /// The name of the PDU in the Core Specification, such as `ADV_NONCONN_IND`.
     public var pduName: String { phy == nil ? pdu.specificationName : "ADV_EXT_IND (\(pdu.rawValue))" }
 
-    /// Returns the reason why no controller may send this extended advertisement; `nil` if a controller may send it,
-    /// and for legacy PDUs.
+    /// Returns the reason why the Core Specification does not allow this extended advertisement; `nil` if it is
+    /// allowed, and for an advertisement in legacy PDUs.
     ///
     /// - Parameter octets: The number of bytes of advertising data.
     public func extendedFault(octets: Int) -> String? {
@@ -351,20 +354,21 @@ extension Advertisement {
             + "\(shortest): choose a longer interval, less data or a faster PHY"
     }
 
-    /// Returns the size of the advertising data in bytes, which does not depend on live values or the measured power.
+    /// Returns the size of the advertising data in bytes. The size does not depend on the live values or on the
+    /// measured power.
     ///
     /// - Throws: ``PayloadError`` if the frame may not be sent at all.
     public func payloadOctetCount() throws(PayloadError) -> Int {
         var sample = self
-        // A calibrated power takes one byte, so any value gives the right size. 0xC5 is -59 dBm.
+        // The measured power takes one byte, so any value gives the right size. 0xC5 is -59 dBm.
         if case .calibrated = measuredPower { sample.measuredPower = .atOneMeter(MeasuredPowerAtOneMeter(octet: 0xC5)) }
         return try sample.payload(content.sampleValues(0)).octets.count
     }
 }
 
 extension Advertisement.Content {
-    /// Returns live values whose bytes all equal `octet`, to find their length or their offset in a payload. A BTHome
-    /// packet contains zeros instead; see `BTHomeSource.sample()`.
+    /// Returns live values whose bytes all equal `octet`. A caller can use them to find the size of the values, or
+    /// their offset in a payload. A BTHome packet contains zeros instead; see `BTHomeSource.sample()`.
     ///
     /// - Throws: ``PayloadError`` if the values do not fit.
     public func sampleValues(_ octet: UInt8) throws(PayloadError) -> LiveValues {

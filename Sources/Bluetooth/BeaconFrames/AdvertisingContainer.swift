@@ -1,6 +1,6 @@
 internal import BluetoothTypes
 
-/// The kind of packet that holds advertising data. It decides how many bytes the data may have.
+/// The kind of packet that contained the advertising data. It limits the number of bytes.
 public enum AdvertisingContainer: Hashable, Sendable {
     /// A legacy advertising PDU (Core Specification 5.4, Vol 6 Part B 2.3.1): at most 31 bytes.
     case legacyPDU
@@ -9,11 +9,11 @@ public enum AdvertisingContainer: Hashable, Sendable {
     case androidScanRecord
     /// One extended advertising PDU (Vol 6 Part B 2.3.4): at most 254 bytes.
     case extendedPDU
-    /// A chain of extended advertising PDUs, whose data was joined: at most 1650 bytes.
+    /// The joined data of a chain of extended advertising PDUs: at most 1650 bytes.
     case extendedChain
 
-    /// The probable container of `count` bytes whose packet is unknown: 62 bytes are an Android scan record, which
-    /// always has this length, and more bytes only fit into an extended advertisement.
+    /// The probable container of `count` bytes of unknown origin. An Android scan record always has 62 bytes. Data of
+    /// more than 62 bytes fits only into an extended advertisement. All other data is taken for a legacy advertisement.
     public init(count: Int) {
         self =
             switch count {

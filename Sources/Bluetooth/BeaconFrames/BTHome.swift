@@ -1,20 +1,21 @@
 public import BluetoothTypes
 
-/// A packet of BTHome v2: service data that Home Assistant understands without configuration (bthome.io/format).
+/// A packet of BTHome v2, a format of service data that Home Assistant decodes without configuration
+/// (bthome.io/format).
 ///
 /// The layout is `D2 FC | device information | objects`; an object has an object id and a value. In an encrypted
-/// packet, the ciphertext and `counter u32 | MIC[4]` replace the objects (bthome.io/encryption); EddystoneSecurity
-/// encrypts and decrypts packets. All numbers are little-endian. A packet contains no identity, so receivers recognise
-/// the sender by its device address.
+/// packet, the ciphertext and `counter u32 | MIC[4]` replace the objects (bthome.io/encryption). EddystoneSecurity
+/// encrypts and decrypts packets. All numbers are sent least significant byte first. A packet does not identify its
+/// sender, so receivers use the device address for that.
 public struct BTHome: EncodableFrame {
-    /// The device information: bit 0 is set for an encrypted packet, bit 2 for a device that only sends packets when an
-    /// event happens, and bits 5...7 are the version of the format, which is 2.
+    /// The device information. Bit 0 is set in an encrypted packet. Bit 2 is set if the device sends packets only when
+    /// an event happens. Bits 5...7 are the version of the format, which is 2.
     public let information: UInt8
     /// The bytes after the device information; only the first ``length`` bytes are valid.
     private let storage: FixedOctets<26>
     private let length: UInt8
 
-    /// 0xFCD2, assigned to Allterco Robotics for BTHome.
+    /// 0xFCD2, the service UUID that the Bluetooth SIG assigned to Allterco Robotics for BTHome.
     public static let serviceUUID: UInt16 = 0xFCD2
     /// The number of bytes after the device information that fit into a legacy advertisement without Flags.
     public static let limit = 26
@@ -42,8 +43,9 @@ public struct BTHome: EncodableFrame {
 }
 
 extension BTHome {
-    /// Reads service data, whose UUID must be that of BTHome; `nil` for another version than 2, for more than 26 bytes,
-    /// and for an encrypted packet without counter and MIC.
+    /// Reads service data with the UUID of BTHome, which the caller has checked. `nil` if the version is not 2, if
+    /// there are more than 26 bytes after the device information, or if an encrypted packet is too short for a counter
+    /// and a MIC.
     @inline(__always)
     init?(serviceData data: Span<UInt8>) {
         guard data[2] >> 5 == 2, data[2] & 1 == 0 || data.count >= 3 + Self.trailerLength else { return nil }
@@ -76,7 +78,8 @@ extension BTHome {
     ///
     /// - Parameters:
     ///   - information: The device information. This initialiser sets the bit for encryption.
-    ///   - counter: The counter of the encryption, which must differ in all packets with the same key and address.
+    ///   - counter: The counter of the encryption. Each packet with the same key and address must have a different
+    ///     counter.
     /// - Throws: ``BeaconFrameError`` if ciphertext, counter and MIC have more than 26 bytes together.
     public init(
         information: UInt8, ciphertext: [UInt8], counter: UInt32, mic: FixedOctets<4>
@@ -98,7 +101,7 @@ extension BTHome {
         return (Array(data[..<start]), data.span.uint32LittleEndian(at: start), Array(data[(start + 4)...]))
     }
 
-    /// The objects of the packet before the first object that is unknown or truncated; none for an encrypted packet.
+    /// The objects of the packet, up to the first object that is unknown or truncated; empty for an encrypted packet.
     public var objects: [BTHomeObject] {
         guard !isEncrypted else { return [] }
         let data = data
@@ -117,7 +120,7 @@ extension BTHome {
     ///
     /// - Throws: ``BeaconFrameError`` for objects that are unknown, truncated or out of order.
     public func validate() throws(BeaconFrameError) {
-        // A packet that is too long is reported by advertisingData(flags:), not here.
+        // If the packet is too long, advertisingData(flags:) throws the error, and no error is thrown here.
         guard let packet = try? AdvertisingData(adStructures) else { return }
         if let problem = packet.lint().first { throw .problem(problem) }
     }
@@ -140,11 +143,12 @@ struct BTHomeCursor {
     /// The end of the packet's bytes.
     private let end: Int
 
-    /// An object, or the rest of a packet from an unknown object id on.
+    /// An object of the packet, or an unknown object id with all bytes after it.
     struct Element {
         /// The offset of the object id.
         let offset: Int
-        /// The kind of the object; `nil` for an unknown object id. Then all bytes after the id are the data.
+        /// The kind of the object; `nil` for an unknown object id. Because its length is unknown too, all bytes after
+        /// the id are then its ``data``.
         let kind: BTHomeKind?
         let data: Range<Int>
         /// True if the packet ends before the object does.

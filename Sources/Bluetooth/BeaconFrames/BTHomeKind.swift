@@ -5,14 +5,14 @@ public struct BTHomeKind: Sendable {
     /// The object id, the byte that is sent before the value.
     public let id: UInt8
     let form: Form
-    /// The size of the value in bytes; 0 if a length byte precedes the value.
+    /// The size of the value in bytes; 0 if the size varies and a length byte precedes the value.
     let size: Int
-    /// The number of decimals: the number on the air is in units of 10^-`decimals`, times ``step``.
+    /// The number of decimals. The number in the packet counts units of ``step`` × 10^-`decimals`.
     let decimals: Int
     /// The offset of the kind's name in ``table``.
     private let nameOffset: Int
 
-    /// The format of a value's bytes, with the letter that stands for it in ``table``.
+    /// The format of a value's bytes. The raw value is the ASCII letter of the format in ``table``.
     enum Form: UInt8 {
         /// A number without a sign, least significant byte first.
         case unsigned = 0x75
@@ -26,13 +26,13 @@ public struct BTHomeKind: Sendable {
         case button = 0x6B
         /// A code for the direction of rotation, and the number of steps.
         case dimmer = 0x64
-        /// A length byte, whose upper three bits are reserved, a code and its arguments.
+        /// A length byte, a code and its arguments. The upper three bits of the length byte are reserved.
         case command = 0x63
         /// A length byte and a text in UTF-8.
         case text = 0x74
         /// A length byte and bytes of any meaning.
         case raw = 0x72
-        /// The numbers of a version, the last number of `1.2.3` first.
+        /// The numbers of a version in reverse order: `1.2.3` is sent as 3, 2, 1.
         case version = 0x76
     }
 
@@ -67,7 +67,7 @@ public struct BTHomeKind: Sendable {
     public var isBinary: Bool { form == .binary }
 
     var isSigned: Bool { form == .signed || form == .thirtyFive }
-    /// The step of the number on the air, in units of 10^-``decimals``.
+    /// The value of one unit of the number in the packet, as a multiple of 10^-``decimals``.
     var step: Int { form == .thirtyFive ? 35 : 1 }
     private var nameEnd: Int { min(Self.offset(of: 0x20, from: nameOffset), Self.offset(of: 0x3B, from: nameOffset)) }
 
@@ -79,8 +79,8 @@ public struct BTHomeKind: Sendable {
         return offset
     }
 
-    /// All kinds as compact text. Each kind has its object id in hexadecimal, the letter of its form, its size, its
-    /// decimals, its name and its unit.
+    /// All kinds as compact text. An entry contains the object id in hexadecimal, the letter of the form, the size, the
+    /// number of decimals, the name and the unit.
     private static let table: [UInt8] = Array(
         """
         00u10 packet_id;01u10 battery %;02s22 temperature °C;03u22 humidity %;04u32 pressure hPa;
@@ -119,14 +119,16 @@ public struct BTHomeObject: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// An object whose number on the air is `raw`. Only the lowest bytes are sent, as many as the kind has.
+    /// An object whose number in the packet is `raw`. If `raw` has more bytes than the kind, only the lowest bytes are
+    /// sent.
     init(_ kind: BTHomeKind, raw: Int) {
         self.init(kind, octets: (0..<kind.size).map { UInt8(truncatingIfNeeded: raw >> (8 * $0)) })
     }
 
-    /// Reads the text of a value in the form of ``text``: a number in the kind's unit, rounded to the kind's step;
-    /// `true` or `on`; an event, such as `press`, `rotate_left 3` or `step_up 05`; a version; a text. Events, raw data
-    /// and versions may also be hexadecimal digits. The result is `nil` for a value that the kind cannot hold.
+    /// Reads a value from text in the form of ``text``: a number in the kind's unit, rounded to the kind's step; `true`
+    /// or `on`; an event, such as `press`, `rotate_left 3` or `step_up 05`; a version; or a text. The events of a
+    /// dimmer or a command, raw data and versions may also be hexadecimal digits, and the event of a button may be a
+    /// number. The result is `nil` for a value that is not valid for the kind.
     public init?(_ kind: BTHomeKind, text: String) {
         switch kind.form {
         case .unsigned, .signed, .thirtyFive:
@@ -162,14 +164,14 @@ public struct BTHomeObject: Hashable, Sendable {
 
     /// The bytes on the air: the object id, the length byte if the kind has one, and the value.
     var encoded: [UInt8] {
-        // A command's length counts its arguments, not its code.
+        // The length byte of a command counts only the arguments, without the code.
         let length = kind.form == .command ? octets.count - 1 : octets.count
         return [kind.id] + (kind.size == 0 ? [UInt8(truncatingIfNeeded: length)] : []) + octets
     }
 }
 
 extension BTHomeKind {
-    /// Describes for messages how a value is written: `a number in °C`, `true or false`, `none, press, …`.
+    /// The valid texts for a value, in words for a message: `a number in °C`, `hexadecimal digits`.
     public var valueForms: String {
         switch form {
         case .unsigned, .signed, .thirtyFive: unit.isEmpty ? "a number" : "a number in \(unit)"
@@ -207,8 +209,8 @@ extension BTHomeKind {
 
     fileprivate func code(of name: some StringProtocol) -> UInt8? { eventNames.first { $0.value == name }?.key }
 
-    /// Returns the bytes of an event. A dimmer's event has a number of steps, as in `rotate_left 3`; a command's event
-    /// may have arguments in hexadecimal.
+    /// Returns the bytes of an event, or `nil` for other texts. A dimmer's event may have a number of steps, as in
+    /// `rotate_left 3`; a command's event may have arguments in hexadecimal.
     fileprivate func event(_ text: String) -> [UInt8]? {
         let words = text.split(separator: " ")
         guard let first = words.first, let code = code(of: first) else { return nil }
@@ -219,16 +221,18 @@ extension BTHomeKind {
         return [code, steps]
     }
 
-    /// Returns the number on the air that is nearest to `value`; `nil` if it is out of range.
+    /// Returns the number in the packet that is nearest to `value`; `nil` if it is out of range.
     fileprivate func raw(_ value: Double) -> Int? {
         let scaled = value * Double((0..<decimals).reduce(1) { power, _ in power * 10 }) / Double(step)
         guard scaled > -1e10, scaled < 1e10 else { return nil }
-        // This code rounds halves away from zero itself, because this module links no C library.
+        // The rounding is done here (halves away from zero), because `rounded()` would need a C library, which this
+        // module does not link.
         let raw = Int(scaled < 0 ? scaled - 0.5 : scaled + 0.5)
         return rawRange.contains(raw) ? raw : nil
     }
 
-    /// The range of the numbers on the air. A percentage may be above 100, because received values can be sent again.
+    /// The range of the number in the packet. A percentage may be above 100, so that any received value can be sent
+    /// again.
     private var rawRange: ClosedRange<Int> {
         if form == .binary { return 0...1 }
         let limit = 1 << (8 * size - (isSigned ? 1 : 0))

@@ -18,16 +18,16 @@ extension Advertisement {
         public var voltage: String?
         /// True if packets contain the number of advertising events of all frame types since power-on.
         public var countsAdvertisements = false
-        /// True if packets contain the time since power-on in seconds. The time follows the number of events if packets
-        /// contain both.
+        /// True if packets contain the time since power-on in seconds. If packets contain both counts, the number of
+        /// events comes first.
         public var countsUptime = false
         /// True if packets contain a packet number, so that receivers recognise repetitions.
         public var hasPacketID = false
         public var isEncrypted = false
-        /// The file with the key, as the profile names it; `nil` for a key that is passed separately.
+        /// The path of the key's file as written in the profile; `nil` if the key is passed separately.
         public var keyFile: String?
 
-        /// The kind of a value (a number, or true or false) and the sensor from which it is read.
+        /// The kind of a value (a number or a truth value), and the sensor from which the value is read.
         public struct Measurement: Hashable, Sendable {
             public var kind: BTHomeKind
             /// The name of a sensor, `auto`, `file:PATH` or `command:NAME`.
@@ -39,7 +39,7 @@ extension Advertisement {
             }
         }
 
-        /// A source with only fixed values. The caller sets the other properties.
+        /// A source with only fixed values. Set the other properties to add sensors and counters.
         public init(objects: [BTHomeObject] = []) {
             self.objects = objects
         }
@@ -47,13 +47,13 @@ extension Advertisement {
 }
 
 extension Advertisement.BTHomeSource {
-    /// True if packets contain the value of any sensor or counter, and so not only fixed values.
+    /// True if packets contain the value of at least one sensor or counter.
     public var hasValues: Bool {
         temperature != nil || battery != nil || voltage != nil || countsAdvertisements || countsUptime
             || !measurements.isEmpty
     }
 
-    /// Returns the packet to send, before encryption. Of the parameters, it contains those that this source uses.
+    /// Returns the packet to send, before encryption. Parameters that this source does not use are ignored.
     ///
     /// - Parameters:
     ///   - temperature: The temperature in 0.01 °C; `nil` omits it.
@@ -63,7 +63,7 @@ extension Advertisement.BTHomeSource {
     ///   - uptime: The time since power-on in seconds. Only its lowest 32 bits are sent.
     ///   - packet: The number of the packet. Only its lowest byte is sent.
     ///   - values: The text of each measurement's value, in the order of ``measurements``. A value is omitted if it is
-    ///     `nil` or if the object cannot hold it.
+    ///     `nil` or not valid for its kind.
     /// - Throws: ``BeaconFrameError`` if the objects do not fit.
     public func packet(
         temperature: Int?, battery: Int?, voltage: Int?, advertisements: Int, uptime: Int, packet: Int,
@@ -85,8 +85,7 @@ extension Advertisement.BTHomeSource {
         return try BTHome(allObjects)
     }
 
-    /// Returns a packet in which every value of a sensor or counter is zero. It has the length of the packets that are
-    /// sent.
+    /// Returns a packet in which every value of a sensor or counter is zero. It is as long as a packet with all values.
     public func sample() throws(BeaconFrameError) -> BTHome {
         let plain = try packet(
             temperature: 0, battery: 0, voltage: 0, advertisements: 0, uptime: 0, packet: 0,

@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-/// One frame of a known layout.
+/// A beacon frame of one of the known types.
 public enum BeaconFrame: Hashable, Sendable {
     case iBeacon(IBeacon)
     case altBeacon(AltBeacon)
@@ -28,7 +28,7 @@ public enum BeaconFrame: Hashable, Sendable {
 
 /// The contents of a frame, which can be encoded as advertising data.
 public protocol EncodableFrame: Hashable, Sendable {
-    /// The AD structures of the frame, without Flags. Values that may not be sent are encoded as well.
+    /// The AD structures of the frame, without Flags. Forbidden values are encoded too; ``validate()`` reports them.
     var adStructures: [ADStructure] { get }
     /// Checks that the frame may be sent.
     ///
@@ -37,7 +37,7 @@ public protocol EncodableFrame: Hashable, Sendable {
 }
 
 extension EncodableFrame {
-    /// Returns the payload: Flags, unless `flags` is `nil`, and the structures of the frame.
+    /// Returns the payload: Flags (none if `flags` is `nil`) and the structures of the frame.
     ///
     /// - Throws: ``BeaconFrameError`` for a value that the frame's specification forbids, and for more than 31 bytes.
     public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
@@ -81,12 +81,12 @@ extension BeaconFrame: EncodableFrame {
 
 /// Decodes received bytes without allocating memory.
 extension BeaconFrame {
-    /// The first frame in the advertising data that `range` of `span` holds; `nil` if there is none.
+    /// The first frame in the advertising data in `range` of `span`; `nil` if there is none.
     ///
-    /// Decoding is lenient: it accepts all measured powers and reserved bytes, Eddystone frames without their list of
-    /// service UUIDs, and old Eddystone-UID frames without their reserved bytes. `AdvertisingData.lint(in:)` reports
-    /// what is wrong. The result is `nil` for a length, frame type or version that the specification does not define,
-    /// and for a range outside the span.
+    /// Decoding is lenient. It accepts any measured power, any reserved bytes, Eddystone frames without a list of
+    /// service UUIDs, and old Eddystone-UID frames without reserved bytes. `AdvertisingData.lint(in:)` reports such
+    /// faults. A structure whose length, frame type or version the specification does not define is skipped. The result
+    /// is `nil` if the range is outside the span.
     public init?(decoding span: Span<UInt8>, range: Range<Int>) {
         guard range.lowerBound >= 0, range.upperBound <= span.count else { return nil }
         var cursor = ADStructureCursor(range)
@@ -164,7 +164,8 @@ extension BeaconFrame {
     }
 }
 
-/// Decoded advertising data: its AD structures, and the frames of known types among them. No byte is lost.
+/// Decoded advertising data: its AD structures, and the frames of known types in them. ``data`` returns all original
+/// bytes.
 public struct DecodedAdvertisingData: Hashable, Sendable {
     /// The complete AD structures of known and unknown types, up to an early termination or a truncated structure.
     public let structures: [ADStructure]
@@ -210,7 +211,7 @@ public enum BeaconFrameError: Error, Hashable, Sendable, CustomStringConvertible
     case measuredPower(ValueOutOfRange)
     /// A URL that is empty or has reserved bytes.
     case url(URLEncodingError)
-    /// More bytes than an advertisement holds.
+    /// More bytes than fit into an advertisement.
     case advertisingData(AdvertisingDataError)
     /// BTHome objects that are too long, or that the BTHome format forbids.
     case problem(LintProblem)

@@ -7,7 +7,8 @@ public struct ByteNote: Hashable, Sendable, CustomStringConvertible {
     public let octet: UInt8
     /// The field's name, such as `measured power`.
     public let field: String
-    /// The value of the field, and which part of it the byte is, such as `-59 dBm at 1 m`.
+    /// The value of the field, such as `-59 dBm at 1 m`. If the field has several bytes, the text also says which of
+    /// them this byte is.
     public let meaning: String
 
     /// A note about the byte at `offset`, from 0.
@@ -32,8 +33,8 @@ extension AdvertisingData {
 
 /// Writes one note for each byte, from the first to the last.
 ///
-/// The next byte to explain is always the byte after the last note, and no note is written beyond ``end``. So a
-/// truncated field gets fewer notes, and invalid bytes cannot cause a missing or a second note.
+/// The next byte to explain is always the byte after the last note, and no note is written beyond ``end``. Therefore
+/// each byte gets exactly one note, even in invalid data. A truncated field gets fewer notes.
 struct ByteExplainer {
     private let octets: [UInt8]
     private(set) var notes: [ByteNote] = []
@@ -64,7 +65,8 @@ struct ByteExplainer {
         notes.append(ByteNote(offset: notes.count, octet: octet, field: field, meaning: meaning))
     }
 
-    /// Explains the next `count` bytes as the parts of one `value`; if fewer remain, the notes say "cut off".
+    /// Explains the next `count` bytes as the parts of one `value`. If the structure has fewer bytes left, the notes
+    /// say "cut off" instead of the value.
     mutating func noteBytes(_ field: String, count: Int, value: String) {
         let isCut = remainingCount < count
         for index in 0..<min(count, remainingCount) {
@@ -72,7 +74,7 @@ struct ByteExplainer {
         }
     }
 
-    /// Explains a 16-bit number, which is sent most significant byte first if `bigEndian` is true.
+    /// Explains a 16-bit number. `bigEndian` is true if its most significant byte is sent first.
     mutating func noteNumber16(_ field: String, bigEndian: Bool, _ describe: (UInt16) -> String) {
         guard let high = peek(bigEndian ? 0 : 1), let low = peek(bigEndian ? 1 : 0) else {
             return noteBytes(field, count: 2, value: "")
@@ -181,8 +183,8 @@ extension ByteExplainer {
         }
     }
 
-    /// Returns a received text with its control characters written as `\u{1B}`: those for the terminal, for the
-    /// direction of writing and for line breaks.
+    /// Returns a received text in which control characters are escaped, such as `\u{1B}`. These are the control
+    /// characters of terminals and the characters that set the direction of writing or break a line.
     static func harmless(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             switch scalar.value {
@@ -351,13 +353,14 @@ extension ByteExplainer {
 /// The names of company identifiers and service UUIDs that are common in beacon payloads (Bluetooth SIG, Assigned
 /// Numbers 3.4, 3.8 and 7.1).
 private enum AssignedNames {
-    /// Returns a company identifier with its name, such as `0x004C Apple`; the number alone if Pharos knows no name.
+    /// Returns a company identifier with its name, such as `0x004C Apple`; only the number if ``companies`` does not
+    /// contain it.
     static func company(_ identifier: UInt16) -> String {
         named(identifier, companies[identifier])
     }
 
-    /// Returns a 16-bit service UUID with its name, such as `0xFEAA Eddystone`; the number alone if Pharos knows no
-    /// name.
+    /// Returns a 16-bit service UUID with its name, such as `0xFEAA Eddystone`; only the number if ``services`` does
+    /// not contain it.
     static func service(_ uuid: UInt16) -> String {
         named(uuid, services[uuid])
     }

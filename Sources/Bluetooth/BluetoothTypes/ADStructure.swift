@@ -1,5 +1,5 @@
-/// One AD (advertising data) structure: a type byte and data. On the air, a length byte precedes the structure and
-/// counts both.
+/// One AD (advertising data) structure: a type byte and data. On the air, a length byte comes first. It counts the type
+/// byte and the data.
 ///
 /// Core Specification 5.4, Vol 3 Part C 11.
 public struct ADStructure: Hashable, Sendable {
@@ -7,8 +7,8 @@ public struct ADStructure: Hashable, Sendable {
     /// The data of the structure: at most 254 bytes, and at most 29 bytes in a legacy advertisement.
     public var data: [UInt8]
 
-    /// A structure with any type and data. ``AdvertisingData/init(_:limit:)`` refuses structures that are too long to
-    /// be sent.
+    /// A structure with any type and data. The length of the data is not checked here;
+    /// ``AdvertisingData/init(_:limit:)`` refuses structures that are too long to be sent.
     public init(_ type: ADType, _ data: [UInt8]) {
         self.type = type
         self.data = data
@@ -17,8 +17,8 @@ public struct ADStructure: Hashable, Sendable {
     /// The number of bytes on the air: the length byte, the type and the data.
     public var encodedLength: Int { 2 + data.count }
 
-    /// The text of a Shortened or Complete Local Name; `nil` for other types, and for a name that is not UTF-8. It may
-    /// contain control characters.
+    /// The text of a Shortened or Complete Local Name; `nil` for other types, and for a name that is not UTF-8. The
+    /// text may contain control characters.
     public var localName: String? {
         guard type == .shortenedLocalName || type == .completeLocalName else { return nil }
         return String(validating: data, as: UTF8.self)
@@ -69,14 +69,14 @@ public struct ADElement: Hashable, Sendable {
 /// Reads the AD structures of a span without allocating.
 ///
 /// Reading stops at the end of the range, at the first length byte of zero (early termination), or at a structure that
-/// extends beyond the end. ``offset`` is then the position at which reading stopped. ``isTruncated`` is true in the
-/// last case.
+/// extends beyond the end. ``offset`` is then the position at which reading stopped. ``isTruncated`` is true if a
+/// structure extends beyond the end.
 public struct ADStructureCursor: Sendable {
     @usableFromInline internal var position: Int
     @usableFromInline internal var stoppedAtTruncated = false
     @usableFromInline internal let end: Int
 
-    /// A cursor over `range` of the span that is passed to ``next(in:)``.
+    /// A cursor that reads the bytes in `range` of a span. The span itself is passed to ``next(in:)``.
     @inlinable
     public init(_ range: Range<Int>) {
         position = range.lowerBound
@@ -114,7 +114,7 @@ public struct ADStructureCursor: Sendable {
 public struct ADType: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
 
-    /// A type with any value, including values without a name in this list.
+    /// A type with any value, including a value that has no constant below.
     @inlinable
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
@@ -142,7 +142,7 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
     public static let txPowerLevel = Self(rawValue: 0x0A)
     /// A 16-bit service UUID and the data of the service.
     public static let serviceData16 = Self(rawValue: 0x16)
-    /// Two bytes: the category of the device.
+    /// The category of the device, such as watch or keyboard, as a number of two bytes.
     public static let appearance = Self(rawValue: 0x19)
     /// A 32-bit service UUID and the data of the service.
     public static let serviceData32 = Self(rawValue: 0x20)
@@ -156,8 +156,8 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
     /// The name in profiles and JSON, such as `flags`; `nil` for types that are not in this list.
     public var key: String? { Self.names[rawValue]?.key }
 
-    /// The name in the Assigned Numbers, such as `Flags`; `AD type 0x2A`, for example, for types that are not in this
-    /// list.
+    /// The name in the Assigned Numbers, such as `Flags`. A type that is not in this list is named by its number, such
+    /// as `AD type 0x2A`.
     public var name: String { Self.names[rawValue]?.name ?? "AD type \(Hexadecimal.number(rawValue, width: 2))" }
 
     private static let names: [UInt8: (key: String, name: String)] = [
@@ -189,9 +189,10 @@ public struct ADFlags: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// LE Limited Discoverable Mode: discoverable for a limited time. It excludes ``generalDiscoverable``.
+    /// LE Limited Discoverable Mode: discoverable for a limited time. Must not be set together with
+    /// ``generalDiscoverable``.
     public static let limitedDiscoverable = Self(rawValue: 0x01)
-    /// LE General Discoverable Mode.
+    /// LE General Discoverable Mode: discoverable without a time limit.
     public static let generalDiscoverable = Self(rawValue: 0x02)
     /// The device does not support Bluetooth Classic (BR/EDR, Basic Rate / Enhanced Data Rate).
     public static let brEdrNotSupported = Self(rawValue: 0x04)

@@ -13,10 +13,10 @@ public enum AdapterName: Hashable, Sendable {
     case unix(path: String)
     /// `serial:/dev/ttyACM0@115200`: H4 over a UART.
     case serial(path: String, rate: Int)
-    /// `virtual`: a controller in software inside this process. A receiver with this adapter is next to all beacons
-    /// that the receiver's files describe.
+    /// `virtual`: a simulated controller inside this process. A receiver with this adapter receives all beacons that
+    /// its files describe, as if it were next to each of them.
     case virtual
-    /// `virtual?path=tour`: the virtual controller with a receiver that walks from beacon to beacon.
+    /// `virtual?path=tour`: the simulated controller, with a receiver that moves from beacon to beacon.
     case virtualTour
 
     /// The bit rate of `serial:` names without a rate.

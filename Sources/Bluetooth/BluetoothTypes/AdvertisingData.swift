@@ -2,14 +2,15 @@
 ///
 /// Received bytes are kept even if they are invalid. Encoding structures is strict.
 public struct AdvertisingData: Hashable, Sendable {
-    /// Length bytes, AD types and data, as in the PDU.
+    /// The bytes as in the PDU: for each AD structure its length byte, its type and its data.
     public let octets: [UInt8]
 
-    /// The number of bytes that a legacy PDU holds.
+    /// The largest number of data bytes in a legacy PDU.
     public static let legacyLimit = 31
-    /// The number of bytes that one extended PDU holds (Core Specification 5.4, Vol 6 Part B 2.3.4).
+    /// The largest number of data bytes in one extended PDU (Core Specification 5.4, Vol 6 Part B 2.3.4).
     public static let extendedPDULimit = 254
-    /// The number of bytes that the largest advertising set holds (Core Specification 5.4, Vol 4 Part E 7.8.57).
+    /// The largest number of data bytes of an advertising set with extended PDUs (Core Specification 5.4, Vol 4 Part E
+    /// 7.8.57).
     public static let extendedLimit = 1650
 
     /// Advertising data with these received bytes, valid or not.
@@ -79,8 +80,8 @@ extension AdvertisingData: CustomStringConvertible {
 public struct AdvertisingDataError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The limit that the structures exceed.
     public enum Reason: Hashable, Sendable {
-        /// All structures together have more bytes than `limit`; `type` is the type of the first structure that exceeds
-        /// it.
+        /// All structures together have more bytes than `limit`; `type` is the type of the first structure that does
+        /// not fit.
         case tooLong(octets: Int, limit: Int, type: ADType)
         /// A structure has more data than its length byte can count, which is 254 bytes.
         case structureTooLong(octets: Int)

@@ -1,13 +1,14 @@
 /// Advertising_Interval: the time between the starts of two advertising events, without the random advDelay of
 /// 0...10 ms that the link layer adds to each.
 ///
-/// The value is the integer that controllers use, in units of 0.625 ms, so it is rounded only once. Core Specification
-/// 5.4, Vol 6 Part B 4.4.2.2.1 and Vol 4 Part E 7.8.5, 7.8.53.
+/// The value is the integer that controllers use, in units of 0.625 ms. A time is rounded only once, when it becomes
+/// such an integer. Core Specification 5.4, Vol 6 Part B 4.4.2.2.1 and Vol 4 Part E 7.8.5, 7.8.53.
 public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Sendable {
     /// The interval in units of 0.625 ms.
     public let rawValue: UInt32
 
-    /// An interval of any number of units of 0.625 ms. Controllers only accept ``legacyRange`` or ``extendedRange``.
+    /// An interval of any number of units of 0.625 ms. The value is not checked. Controllers accept only intervals in
+    /// ``legacyRange`` or ``extendedRange``.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
@@ -16,8 +17,8 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
     public static let legacyRange = AdvertisingInterval(rawValue: 0x0020)...AdvertisingInterval(rawValue: 0x4000)
     /// The range of the extended commands: 20 ms...10,485.759375 s.
     public static let extendedRange = AdvertisingInterval(rawValue: 0x20)...AdvertisingInterval(rawValue: 0xFF_FFFF)
-    /// The shortest interval of non-connectable and scannable advertising before Core 5.0, which every controller
-    /// accepts: 100 ms. Apple requires this interval for iBeacons.
+    /// 100 ms, the shortest interval that Core Specifications before 5.0 allow for non-connectable and scannable
+    /// advertising. Every controller accepts it. Apple requires this interval for iBeacons.
     public static let nonconnectableMinimumBefore5 = AdvertisingInterval(rawValue: 0x00A0)
 
     /// The multiple of 0.625 ms that is nearest to a time; half a unit is rounded up. `nil` if the time is negative or
@@ -30,17 +31,17 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
     /// The exact length in microseconds.
     public var microseconds: Int { Int(rawValue) * 625 }
 
-    /// The mean of advDelay, which the link layer chooses for each event, uniform over 0...10 ms, in microseconds
-    /// (Core Specification, volume 6, part B, section 4.4.2.2.1).
+    /// The mean of advDelay in microseconds. The link layer chooses advDelay at random between 0 and 10 ms for each
+    /// event (Core Specification, volume 6, part B, section 4.4.2.2.1).
     public static let meanDelayMicroseconds = 5000
 
-    /// The mean time between the starts of two advertising events in microseconds: the interval and the mean advDelay.
+    /// The mean time between the starts of two advertising events in microseconds: the interval plus the mean advDelay.
     public var meanPeriodMicroseconds: Int { microseconds + Self.meanDelayMicroseconds }
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// Returns an interval for the beacon `name`, so that many beacons have different intervals: the intervals of many
-    /// names are spread evenly over `range`, in steps of 0.625 ms. The result depends only on the name and the range.
+    /// Returns the interval for the beacon `name`. The intervals of many names are spread evenly over `range`, in steps
+    /// of 0.625 ms, so that few beacons share an interval. The result depends only on the name and the range.
     public static func spread(_ name: String, over range: ClosedRange<AdvertisingInterval>) -> AdvertisingInterval {
         let count = UInt64(range.upperBound.rawValue - range.lowerBound.rawValue) + 1
         let step = StableHash.scattered(name).multipliedFullWidth(by: count).high
@@ -53,8 +54,8 @@ extension AdvertisingInterval: CustomStringConvertible {
     public var description: String { "\(DecimalText.thousandths(microseconds)) ms" }
 }
 
-/// LE_Scan_Interval or LE_Scan_Window: the time between two changes of the scanner's channel, or the time for which the
-/// scanner listens after each change.
+/// LE_Scan_Interval or LE_Scan_Window. The scan interval is the time between two changes of the scanner's channel. The
+/// scan window is the time for which the scanner listens after each change.
 ///
 /// The value is the integer that controllers use, in units of 0.625 ms. Core Specification 5.4, Vol 4 Part E 7.8.10,
 /// 7.8.64.
@@ -62,7 +63,8 @@ public struct ScanInterval: RawRepresentable, Hashable, Comparable, Sendable, Cu
     /// The time in units of 0.625 ms.
     public let rawValue: UInt16
 
-    /// A time of any number of units of 0.625 ms. Controllers only accept ``legacyRange`` or ``extendedRange``.
+    /// A time of any number of units of 0.625 ms. The value is not checked. Controllers accept only times in
+    /// ``legacyRange`` or ``extendedRange``.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -126,7 +128,7 @@ public struct AdvertisingChannels: OptionSet, Hashable, Sendable, CustomStringCo
 
 /// The type of a legacy advertising PDU (Core Specification 5.4, Vol 6 Part B 2.3.1).
 public enum AdvertisingPDU: String, Hashable, Sendable, CaseIterable {
-    /// ADV_NONCONN_IND: receivers can only listen. The type of most beacons.
+    /// ADV_NONCONN_IND: receivers can only listen. Most beacons use this type.
     case nonconnectable
     /// ADV_SCAN_IND: scanners may request scan response data.
     case scannable
@@ -143,14 +145,14 @@ public enum AdvertisingPDU: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// A requested interval and the nearest interval that a controller can use, a multiple of 0.625 ms.
+/// A requested interval, and the multiple of 0.625 ms that is nearest to it. Controllers can use only such multiples.
 public struct RequestedInterval: Hashable, Sendable {
-    /// The nearest possible interval.
+    /// The requested interval, rounded to a multiple of 0.625 ms.
     public let interval: AdvertisingInterval
     /// The requested interval in microseconds.
     public let microseconds: Int
 
-    /// A requested interval and the nearest possible interval, which is not checked.
+    /// A requested interval and its rounded value. The two are not compared.
     ///
     /// - Parameter microseconds: The requested interval in microseconds.
     public init(_ interval: AdvertisingInterval, microseconds: Int) {

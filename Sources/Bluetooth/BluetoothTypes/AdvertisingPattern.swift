@@ -2,7 +2,8 @@
 /// s.
 ///
 /// The host changes the interval at the end of each part: it disables the advertising set and enables it with the next
-/// interval. A controller sends the first event of a set at once when it is enabled, so each part begins with an event.
+/// interval. A controller sends the first event of a set as soon as the set is enabled, so each part begins with an
+/// event.
 public struct AdvertisingPattern: Hashable, Sendable {
     /// An advertising interval and the time for which the beacon uses it.
     public struct Part: Hashable, Sendable {
@@ -27,8 +28,8 @@ public struct AdvertisingPattern: Hashable, Sendable {
 
     /// The allowed numbers of parts in a pattern.
     public static let countRange = 2...16
-    /// The allowed durations of a part: 0.5 s...1 day, in microseconds. Each change of the interval takes three HCI
-    /// commands and wakes up the machine.
+    /// The allowed durations of a part: 0.5 s...1 day, in microseconds. Shorter parts would wake up the machine too
+    /// often: each change of the interval takes three HCI commands.
     public static let durationRange = 500_000...86_400_000_000
 
     /// The parts of one cycle in the order of sending; at least two.
@@ -73,8 +74,8 @@ public struct AdvertisingPattern: Hashable, Sendable {
         let interval = parts[index].interval.interval.microseconds
         let duration = parts[index].durationMicroseconds
         var events = 1.0
-        // Event k starts k intervals and k random delays after the first event. The first `certain` events start before
-        // the end even with the longest delays; the next events do so only with some probability.
+        // Event k starts k intervals and k random delays after the first event. Events 1 to `certain` start before the
+        // end of the part even with the longest delays. Later events start before the end only with some probability.
         let certain = max(0, (duration - 1) / (interval + Self.longestDelay))
         events += Double(certain)
         var event = certain + 1
@@ -106,8 +107,8 @@ public struct AdvertisingPattern: Hashable, Sendable {
     /// Returns the probability that the sum of `count` random delays, each uniform over 0...10 ms, is below `limit`
     /// microseconds.
     ///
-    /// The result is exact for up to three delays. For more delays, the distribution of three is stretched to the right
-    /// mean and variance, which is a close approximation.
+    /// The result is exact for up to three delays. For more delays, it is an approximation: the distribution of three
+    /// delays is scaled so that its mean and its variance are correct.
     private static func probability(sumOfDelays count: Int, below limit: Int) -> Double {
         // The limit as a multiple of the longest delay.
         let limit = Double(limit) / Double(longestDelay)

@@ -1,7 +1,7 @@
-/// A 16-, 32- or 128-bit UUID in its original width.
+/// A UUID of 16, 32 or 128 bits. A short UUID is not extended to 128 bits.
 ///
-/// Text is written most significant byte first. AD structures contain a UUID least significant byte first (Core
-/// Specification Supplement, Part A 1.1), and iBeacon frames most significant byte first.
+/// In text and in iBeacon frames, the most significant byte comes first. In AD structures, the least significant byte
+/// comes first (Core Specification Supplement, Part A 1.1).
 public enum BluetoothUUID: Hashable, Sendable {
     case uuid16(UInt16)
     case uuid32(UInt32)
@@ -28,8 +28,9 @@ public enum BluetoothUUID: Hashable, Sendable {
         }
     }
 
-    /// The UUID with 128 bits. A shorter UUID replaces the first four bytes of the Bluetooth Base UUID,
-    /// 00000000-0000-1000-8000-00805F9B34FB (Core Specification 5.4, Vol 3 Part B 2.5.1).
+    /// The UUID with 128 bits. For a shorter UUID, its value is the first four bytes, and the other twelve bytes are
+    /// those of the Bluetooth Base UUID, 00000000-0000-1000-8000-00805F9B34FB (Core Specification 5.4, Vol 3 Part B
+    /// 2.5.1).
     public var expanded: FixedOctets<16> {
         let short: UInt32
         switch self {

@@ -1,13 +1,13 @@
-/// Text of fixed-point decimal numbers, without conversion to binary floating point.
+/// Converts whole numbers of thousandths to decimal text and back, without binary floating point.
 public enum DecimalText {
-    /// Returns `value` thousandths as a decimal number without superfluous zeros: 152500 gives `152.5`.
+    /// Returns `value` thousandths as a decimal number without zeros at its end: 152500 gives `152.5`.
     public static func thousandths(_ value: Int) -> String {
         var octets: [UInt8] = []
         append(thousandths: value, to: &octets)
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// Appends `value` thousandths as a decimal number, in ASCII and without superfluous zeros.
+    /// Appends `value` thousandths as a decimal number, in ASCII and without zeros at its end.
     public static func append(thousandths value: Int, to octets: inout [UInt8]) {
         if value < 0 { octets.append(UInt8(ascii: "-")) }
         append(value.magnitude / 1000, places: 1, to: &octets)
@@ -55,7 +55,7 @@ public enum DecimalText {
     private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
 }
 
-/// A number that is out of the range of a field.
+/// The error for a number that is outside the range of a field.
 public struct ValueOutOfRange: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the field for the user, such as `major`.
     public let field: String

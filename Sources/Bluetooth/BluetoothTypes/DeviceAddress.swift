@@ -1,7 +1,7 @@
-/// A Bluetooth device address (BD_ADDR) of 48 bits, written most significant byte first and sent least significant byte
-/// first.
+/// A Bluetooth device address (BD_ADDR) of 48 bits. Text contains the most significant byte first; packets contain the
+/// least significant byte first.
 ///
-/// The bytes are stored in the order in which they are written. Only ``littleEndian`` reverses them.
+/// The bytes are stored in the order of the text. Only ``littleEndian`` reverses them.
 public struct DeviceAddress: Hashable, Comparable, Sendable {
     /// The six bytes, most significant byte first, as printed.
     public let octets: FixedOctets<6>
@@ -36,7 +36,8 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
         case staticDevice
     }
 
-    /// The kind of the address if it is a random address; without meaning for a public address.
+    /// The kind of the address if it is a random address. The address itself does not say whether it is random; for a
+    /// public address, ignore this value.
     public var randomKind: RandomKind {
         switch octets[0] >> 6 {
         case 0b00: .nonResolvablePrivate
@@ -54,7 +55,8 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
         return !(octets[0] == 0xC0 && last == 0) && !(octets[0] == 0xFF && last == 0xFF)
     }
 
-    /// A static random address from any six bytes. The two top bits are set, and the two reserved patterns are avoided.
+    /// Returns a static random address from any six bytes. The two top bits are set. If the other 46 bits are all 0 or
+    /// all 1, which is invalid, the lowest bit is inverted.
     public static func staticRandom(from octets: FixedOctets<6>) -> DeviceAddress {
         var octets = octets
         octets[0] |= 0xC0

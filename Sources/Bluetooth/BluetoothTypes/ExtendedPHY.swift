@@ -1,7 +1,7 @@
 /// The physical layers (PHYs) of an extended advertisement: one for its packets on the primary channels 37, 38 and 39,
 /// and one for its auxiliary packets on the secondary channels 0...36, which carry the data.
 ///
-/// An advertisement without this value is sent in legacy PDUs on LE 1M, the only PDUs that every phone receives.
+/// An advertisement without an extended PHY is sent in legacy PDUs on LE 1M. Some phones receive only legacy PDUs.
 public enum ExtendedPHY: String, Hashable, Sendable, CaseIterable {
     /// LE 1M on all channels.
     case le1M = "1M"
@@ -16,7 +16,8 @@ public enum ExtendedPHY: String, Hashable, Sendable, CaseIterable {
 
     public var isCoded: Bool { self != .le1M && self != .le2M }
 
-    /// The rate of the packets on the primary channels. Controllers use S=8 there if they may choose the coding.
+    /// The rate of the packets on the primary channels. If the controller may choose the coding, it uses S=8 on these
+    /// channels.
     public var primaryRate: PacketRate { isCoded ? secondaryRate : .le1M }
 
     /// The rate of the packets on the secondary channels.
@@ -50,10 +51,10 @@ public enum PacketRate: Hashable, Sendable, CaseIterable {
 
     /// Returns the time on the air of one packet, in microseconds.
     ///
-    /// Uncoded packets have a preamble of 1 byte (2 bytes on LE 2M), an access address of 4 bytes, a header of 2 bytes
-    /// and a CRC of 3 bytes. Coded packets begin with a preamble of 80 µs. The access address, the coding indicator and
-    /// TERM1 follow, always with S=8 (256, 16 and 24 µs). The header, the payload, the CRC and the 3 bits of TERM2 end
-    /// the packet, with the packet's S.
+    /// Uncoded packets have a preamble of 1 byte (2 bytes on LE 2M), an access address of 4 bytes, a header of 2 bytes,
+    /// the payload, and a CRC of 3 bytes. Coded packets begin with a preamble of 80 µs. The access address, the coding
+    /// indicator and TERM1 follow; they are always sent with S=8 and take 256, 16 and 24 µs. The header, the payload,
+    /// the CRC and the 3 bits of TERM2 come last; they are sent with the packet's own S.
     ///
     /// - Parameter payload: The bytes after the PDU's header, 0...255.
     public func microseconds(payload: Int) -> Int {
@@ -69,19 +70,20 @@ public enum PacketRate: Hashable, Sendable, CaseIterable {
 /// The packets of an extended advertising event: an ADV_EXT_IND on each primary channel, then one AUX_ADV_IND, and an
 /// AUX_CHAIN_IND for each further part of the data (Core Specification 5.4, Vol 6 Part B 2.3.1, 2.3.4).
 ///
-/// Each packet is as full as possible, and starts as soon as possible after the previous packet.
+/// The times are those of the shortest event: each packet contains as much data as possible, and starts as soon as
+/// possible after the previous packet.
 public struct ExtendedEvent: Hashable, Sendable {
     /// The time on the air of the ADV_EXT_IND on one channel, in microseconds.
     public let primaryMicroseconds: Int
     /// The times on the air of AUX_ADV_IND and each AUX_CHAIN_IND, in microseconds.
     public let auxiliaryMicroseconds: [Int]
 
-    /// T_MAFS: the shortest time from the end of a packet to the auxiliary packet that it points to, in microseconds
-    /// (Vol 6 Part B 4.2.4).
+    /// T_MAFS: the shortest time from the end of a packet to the start of the auxiliary packet that it points to, in
+    /// microseconds (Vol 6 Part B 4.2.4).
     public static let gapMicroseconds = 300
     /// The number of secondary channels.
     public static let secondaryChannels = 37
-    /// The largest number of data bytes in a single AUX_ADV_IND: its payload of 255 bytes less 10 bytes for header
+    /// The largest number of data bytes in a single AUX_ADV_IND: the payload of 255 bytes minus the 10 bytes of header
     /// length, flags, address and data info.
     public static let firstPacketLimit = 255 - 10
     /// The size of a pointer to the next packet, in bytes.

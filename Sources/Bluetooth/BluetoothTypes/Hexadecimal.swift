@@ -11,8 +11,8 @@ public enum Hexadecimal {
         try octets(in: String(text))
     }
 
-    // This function is not generic: in a generic function, the runtime would search all conformances of the program for
-    // those of the text's type.
+    // This function takes a `String` because a generic function would be slow: the runtime would search all protocol
+    // conformances of the program for those of the text's type.
     @usableFromInline
     static func octets(in text: String) throws(HexadecimalError) -> [UInt8] {
         if let octets = plainOctets(text.utf8) { return octets }
@@ -42,8 +42,8 @@ public enum Hexadecimal {
     /// The characters that may be between bytes, in ASCII.
     package static let separators = Array(" \t\r\n:-".utf8)
 
-    /// Returns the bytes of a valid ASCII text without creating a `Character` for each digit; `nil` for any other text.
-    /// Almost all texts are valid ASCII.
+    /// Returns the bytes of a valid hexadecimal text in ASCII, without creating a `Character` for each digit, which is
+    /// fast. Returns `nil` for all other texts, which are rare.
     private static func plainOctets(_ text: String.UTF8View) -> [UInt8]? {
         var result: [UInt8] = []
         result.reserveCapacity(text.count / 2)
@@ -93,8 +93,8 @@ public enum Hexadecimal {
         return octet < 16 ? "0" + digits : digits
     }
 
-    /// Returns `value` as `0x` and at least `width` upper-case hexadecimal digits, as opcodes and company identifiers
-    /// are printed.
+    /// Returns `value` as `0x` and at least `width` upper-case hexadecimal digits. Opcodes and company identifiers are
+    /// printed in this form.
     public static func number(_ value: some BinaryInteger, width: Int) -> String {
         let digits = String(value, radix: 16, uppercase: true)
         return "0x" + String(repeating: "0", count: max(0, width - digits.count)) + digits
@@ -139,7 +139,7 @@ public enum HexadecimalFault: PositionedReason {
     }
 }
 
-/// A reason for an error at an offset in bytes or in a text.
+/// The reason for an error at an offset in bytes or in a text.
 public protocol PositionedReason: Hashable, Sendable {
     /// Returns a sentence with the reason and the place of the error.
     ///
@@ -149,7 +149,8 @@ public protocol PositionedReason: Hashable, Sendable {
 
 /// An error of a reader of bytes or text: a reason and an offset.
 ///
-/// Each reader has its own error, such as ``HexadecimalError``, whose documentation says what the offset counts.
+/// Each reader has its own error, such as ``HexadecimalError``. The documentation of each error says if the offset
+/// counts bytes or characters.
 public struct PositionedError<Fault: PositionedReason>: Error, Hashable, Sendable, CustomStringConvertible {
     /// The type of the reason.
     public typealias Reason = Fault
@@ -159,7 +160,7 @@ public struct PositionedError<Fault: PositionedReason>: Error, Hashable, Sendabl
     /// The offset of the fault, from 0.
     public let offset: Int
 
-    /// An error at `offset`, the number of bytes or characters before it.
+    /// An error at `offset`, the number of bytes or characters before the fault.
     public init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset

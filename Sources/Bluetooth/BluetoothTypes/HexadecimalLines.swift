@@ -1,7 +1,7 @@
-/// Cuts a stream of text into lines, which usually are hexadecimal bytes.
+/// Splits a stream of text into lines. Usually, each line contains hexadecimal bytes.
 ///
-/// The result does not depend on how the stream is split into pieces. Empty lines are skipped, but line numbers count
-/// them. The byte order mark at the start of a text is skipped too.
+/// The stream may arrive in pieces of any length. Empty lines are skipped, but line numbers count them. A byte order
+/// mark at the start of the text is skipped too.
 public struct HexadecimalLines: Sendable {
     /// A line that is not empty.
     public struct Line: Sendable {
@@ -30,7 +30,8 @@ public struct HexadecimalLines: Sendable {
     private var buffer: [UInt8] = []
     /// The offset of the next line in `buffer`.
     private var start = 0
-    /// The offset in `buffer` from which the end of the next line is still to be searchStart.
+    /// The offset in `buffer` from which the end of the next line is searched. No line ends between `start` and this
+    /// offset.
     private var searchStart = 0
     /// The number of lines so far, including empty lines.
     private var lineCount = 0
@@ -84,7 +85,7 @@ public struct HexadecimalLines: Sendable {
     private mutating func nextText() -> ArraySlice<UInt8>? {
         while searchStart < buffer.count {
             let octet = buffer[searchStart]
-            // A carriage return may be the first half of a line end whose second half has not arrived yet.
+            // A carriage return at the end of the buffer may be the start of a CR LF whose LF has not arrived yet.
             if octet == 0x0D, searchStart + 1 == buffer.count, !isFinished { return nil }
             let end = searchStart
             searchStart += 1
@@ -98,7 +99,7 @@ public struct HexadecimalLines: Sendable {
         return buffer[start...]
     }
 
-    /// Returns true if the first bytes of a file can be text: none of them is zero.
+    /// Returns true if these bytes from the start of a file can be text, which contains no zero byte.
     public static func looksLikeText(_ octets: [UInt8]) -> Bool {
         !octets.contains(0)
     }
@@ -112,7 +113,7 @@ public struct HexadecimalLines: Sendable {
         for index in digits.indices {
             let next = index + 1 < digits.count ? digits[index + 1] : 0
             if isStartOfGroup, digits[index] == UInt8(ascii: "0"), next | 0x20 == UInt8(ascii: "x") {
-                // Blanks replace `0x`, so that the offsets of all other characters stay the same.
+                // Blanks replace `0x`, because removing it would change the offsets of the characters after it.
                 digits[index] = 0x20
                 digits[index + 1] = 0x20
             }

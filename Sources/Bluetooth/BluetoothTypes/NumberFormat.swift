@@ -9,10 +9,10 @@ public enum NumberFormat {
     /// Returns `value` with a fixed number of decimals: `3.50 m`.
     ///
     /// - Parameters:
-    ///   - decimals: The number of digits behind the decimal point, 0...12.
+    ///   - decimals: The number of digits after the decimal point, 0...12.
     ///   - unit: The unit, which follows the number after a space. An empty unit adds nothing.
     /// - Returns: The formatted number; ``none`` if `value` is `nil` or not finite. If the number times 10^`decimals`
-    ///   is 9e15 or more, it is written as Swift prints a `Double`.
+    ///   is 9e15 or more, the number is written as Swift prints a `Double`.
     public static func fixed(_ value: Double?, _ decimals: Int, unit: String = "") -> String {
         guard let value, value.isFinite else { return none }
         return number(value, decimals) + suffix(unit)
@@ -20,7 +20,7 @@ public enum NumberFormat {
 
     /// Returns `value` with at most `decimals` decimals, without zeros at their end: `3.5`, `4`.
     ///
-    /// - Parameter decimals: The largest number of digits behind the decimal point, 0...12.
+    /// - Parameter decimals: The largest number of digits after the decimal point, 0...12.
     /// - Returns: The formatted number; ``none`` if `value` is `nil` or not finite.
     public static func rounded(_ value: Double?, _ decimals: Int) -> String {
         guard let value, value.isFinite else { return none }
@@ -53,7 +53,7 @@ public enum NumberFormat {
     /// - Returns: The formatted share; ``none`` if `share` is `nil` or not finite.
     public static func percent(_ share: Double?) -> String {
         guard let share, share.isFinite else { return none }
-        // A share that should be zero can have such a small value because of a rounding error.
+        // A share of exactly zero can become such a small number by a rounding error.
         if share > 0, share < 1e-9 { return "< 1e-7 %" }
         var (complement, nines) = (1 - share, 0)
         while share > 0.99, share < 1, complement < 0.1, nines < 6 {

@@ -38,8 +38,8 @@ extension Span<UInt8> {
 
     /// Returns a copy of the bytes in `range`.
     public func array(_ range: Range<Int>) -> [UInt8] {
-        // All bytes are copied at once, because this is called for every packet. `extracting` checks the range, and the
-        // pointer is not used after the closure.
+        // All bytes are copied at once, because this function is called for every packet. It is safe: `extracting`
+        // checks the range, and the pointer is not used after the closure.
         unsafe extracting(range).withUnsafeBufferPointer { octets in unsafe Array(octets) }
     }
 }
@@ -63,10 +63,10 @@ extension [UInt8] {
     }
 }
 
-/// Exactly `count` bytes, stored in place.
+/// Exactly `count` bytes, stored in the value itself and not in an allocated array.
 ///
-/// The specifications fix the size of identities such as a UUID, an Eddystone namespace or a beacon id. With the size
-/// in the type, no length can be wrong, and decoding a frame allocates nothing.
+/// The specifications fix the size of a UUID, an Eddystone namespace and a beacon id. Because the size is part of the
+/// type, the length is never wrong, and decoding a frame allocates no memory.
 public struct FixedOctets<let count: Int>: Sendable {
     @usableFromInline internal var storage: InlineArray<count, UInt8>
 
@@ -76,7 +76,7 @@ public struct FixedOctets<let count: Int>: Sendable {
         storage = InlineArray(repeating: octet)
     }
 
-    /// The bytes of `octets`; `nil` unless there are exactly `count`.
+    /// The bytes of `octets`; `nil` if their number is not `count`.
     @inlinable
     public init?(_ octets: some Collection<UInt8>) {
         guard octets.count == count else { return nil }
@@ -90,11 +90,11 @@ public struct FixedOctets<let count: Int>: Sendable {
 
     /// Copies the `count` bytes of `span` that start at `offset`; `nil` if there are fewer.
     ///
-    /// It makes one bounds check and one copy, because it is called for every received frame.
+    /// It checks the bounds once and copies all bytes at once, because it is called for every received frame.
     @inlinable
     public init?(_ span: Span<UInt8>, at offset: Int) {
         guard offset >= 0, span.count - offset >= count else { return nil }
-        // Any bytes are a valid value of this type, and the guard above keeps the load inside the span.
+        // The load is safe: any bytes are a valid value of this type, and the guard above checks the bounds.
         unsafe storage = span.bytes.unsafeLoadUnaligned(
             fromByteOffset: offset, as: InlineArray<count, UInt8>.self)
     }

@@ -1,15 +1,14 @@
 /// TX_Power: the transmit power in dBm.
 ///
-/// Not to be confused with ``MeasuredPowerAtOneMeter``: the radio power sets how strongly the radio transmits; the
-/// measured power is a number in the packet that receivers use to estimate distance. Core Specification 5.4, Vol 4 Part
-/// E 7.8.53.
+/// Do not confuse it with ``MeasuredPowerAtOneMeter``, a number in the packet that receivers use to estimate distance.
+/// Core Specification 5.4, Vol 4 Part E 7.8.53.
 public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The power in dBm: -127...20, or 127 for no preference.
+    /// The power in dBm. A host may request -127...20, or 127 for no preference.
     public let dBm: Int8
 
     /// The transmit powers that a host may request for an advertising set, in dBm.
     public static let range = -127...20
-    /// The value 0x7F (127), with which the controller chooses the power.
+    /// The value 0x7F (127): the controller chooses the power.
     public static let noPreference = RadioPower(octet: 0x7F)
 
     /// A power that a host may request.
@@ -22,7 +21,7 @@ public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.dBm = value
     }
 
-    /// The power that a controller reports as one byte. Every byte is accepted.
+    /// A power from the byte that a controller reports. Every byte is accepted.
     public init(octet: UInt8) {
         dBm = Int8(bitPattern: octet)
     }
@@ -35,10 +34,10 @@ public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertibl
     public var description: String { self == .noPreference ? "no preference" : "\(dBm) dBm" }
 }
 
-/// The signal strength that a receiver measures at a fixed distance. A frame carries it so that receivers can estimate
-/// the distance of the beacon.
+/// The signal strength that a receiver measures at a fixed distance from the beacon. A frame contains this number so
+/// that receivers can estimate their distance from the beacon.
 ///
-/// It does not change the transmit power; see ``RadioPower``.
+/// The number does not change the transmit power, which is a ``RadioPower``.
 public protocol MeasuredPower: Hashable, Sendable, CustomStringConvertible {
     /// The values that may be sent, in dBm.
     static var range: ClosedRange<Int> { get }
@@ -68,7 +67,7 @@ extension MeasuredPower {
     public var description: String { "\(dBm) dBm at \(Self.distance)" }
 }
 
-/// The signal strength at a distance of one metre, in dBm: the byte that iBeacon and AltBeacon carry, -127...0.
+/// The signal strength at a distance of 1 m in dBm, -127...0. iBeacon and AltBeacon frames contain it as one byte.
 public struct MeasuredPowerAtOneMeter: MeasuredPower {
     /// The values that may be sent, in dBm.
     public static let range = -127...0
@@ -81,7 +80,7 @@ public struct MeasuredPowerAtOneMeter: MeasuredPower {
         dBm = Int8(bitPattern: octet)
     }
 
-    /// Returns the measured power at 0 m, which is 41 dB higher: the loss over the first metre.
+    /// Returns the measured power at 0 m. It is 41 dB higher, because the signal loses 41 dB over the first metre.
     ///
     /// - Throws: ``ValueOutOfRange`` when the sum is above 20 dBm, the limit of Eddystone.
     public func atZeroMeters() throws(ValueOutOfRange) -> MeasuredPowerAtZeroMeters {
@@ -89,9 +88,10 @@ public struct MeasuredPowerAtOneMeter: MeasuredPower {
     }
 }
 
-/// The signal strength at a distance of 0 m, in dBm: the byte that the Eddystone frames carry, -100...20.
+/// The signal strength at a distance of 0 m in dBm, -100...20. Eddystone frames contain it as one byte.
 ///
-/// The Eddystone specification (github google/eddystone, protocol-specification) says: measure at 1 m and add 41 dB.
+/// The Eddystone specification (github google/eddystone, protocol-specification) says to measure at 1 m and to add 41
+/// dB.
 public struct MeasuredPowerAtZeroMeters: MeasuredPower {
     /// The values that may be sent, in dBm.
     public static let range = -100...20

@@ -1,6 +1,7 @@
 /// The random generator of simulations and tests: a seed gives the same numbers on every machine.
 ///
-/// Sebastiano Vigna's SplitMix64 (public domain). Not for secrets: one number reveals all numbers that follow.
+/// The algorithm is Sebastiano Vigna's SplitMix64 (public domain). Do not use it for secrets: all later numbers can be
+/// computed from one number.
 ///
 /// ```swift
 /// var generator = SplitMix64(seed: 1)
@@ -23,11 +24,11 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ mixed >> 31
     }
 
-    /// Returns a random whole number of 0...`limit`. For limits below 2²⁴, the probabilities of the numbers are equal
-    /// to within a relative error of 2⁻⁴⁰.
+    /// Returns a random whole number of 0...`limit`. For limits below 2²⁴, the probabilities of the numbers differ by
+    /// at most 2⁻⁴⁰ of their value.
     ///
-    /// It does not use the standard library's `random(in:)`, which could give other numbers for a seed with another
-    /// Swift toolchain.
+    /// The standard library's `random(in:)` is not used, because another version of Swift could return other numbers
+    /// for the same seed.
     public mutating func next(upTo limit: UInt32) -> Int {
         Int((UInt64(limit) + 1).multipliedFullWidth(by: next()).high)
     }
