@@ -13,7 +13,7 @@ public struct Advertisement: Hashable, Sendable {
     public var interval: AdvertisingInterval
     /// A repeating schedule of intervals; `nil` for a constant interval.
     public var pattern: AdvertisingPattern?
-    /// The requested transmit power; `nil` if the controller may use its own default power.
+    /// The requested transmit power; `nil` if the controller chooses the power.
     public var radioPower: RadioPower?
     /// The source of the frame's measured power byte; ``MeasuredPowerRule/none`` for content without this byte.
     public var measuredPower: MeasuredPowerRule

@@ -1,28 +1,28 @@
 public import BluetoothTypes
 
-/// A URL as Eddystone-URL sends it: a scheme byte and 1...17 bytes of text and expansion codes. The bytes are stored
-/// inside the value.
+/// A URL in the compressed form of Eddystone-URL: a scheme byte and 1...17 bytes. Each of these bytes is a character or
+/// an expansion code, which stands for a text such as `.com/`.
 ///
 /// The specification is eddystone-url/README.md in github google/eddystone.
 public struct CompressedURL: Hashable, Sendable {
-    /// The scheme byte, 0...3; a received byte may have any value.
+    /// The scheme byte: 0...3, or any value in a received frame.
     public let scheme: UInt8
     /// The bytes after the scheme; only the first ``length`` bytes are valid.
     private let storage: FixedOctets<17>
     private let length: UInt8
-    /// The number of bytes after the scheme: 0...17, and 0 only in a received frame.
+    /// The number of bytes after the scheme: 1...17. An invalid received frame may have 0.
     public var count: Int { Int(length) }
 
     /// The largest number of bytes after the scheme.
     public static let limit = 17
 
-    /// A received URL, valid or not; `nil` if `range` has over 17 bytes or exceeds the span.
+    /// A received URL, valid or not; `nil` if `range` has more than 17 bytes or is not inside the span.
     public init?(scheme: UInt8, encoded span: Span<UInt8>, range: Range<Int>) {
         guard range.lowerBound >= 0, range.upperBound <= span.count else { return nil }
         self.init(scheme: scheme, encoded: span.extracting(range))
     }
 
-    /// A received URL, valid or not; `nil` if there are over 17 bytes.
+    /// A received URL, valid or not; `nil` if there are more than 17 bytes.
     @inline(__always)
     init?(scheme: UInt8, encoded: Span<UInt8>) {
         guard encoded.count <= Self.limit else { return nil }
@@ -47,7 +47,7 @@ extension CompressedURL {
         ".com", ".org", ".edu", ".net", ".info", ".biz", ".gov",
     ]
 
-    /// The bytes that stand for themselves: graphic ASCII.
+    /// The bytes that are sent as characters: graphic ASCII. All other bytes are expansion codes or reserved.
     static let literals: ClosedRange<UInt8> = 0x21...0x7E
 
     /// Returns the text of a byte after the scheme; `nil` for the reserved bytes 0E...20 and 7F...FF.
@@ -56,7 +56,7 @@ extension CompressedURL {
         return Int(octet) < expansions.count ? expansions[Int(octet)] : nil
     }
 
-    /// The whole URL. Bytes that the specification reserves appear percent-encoded: `https://example%0E`.
+    /// The whole URL as text. Reserved bytes are percent-encoded: `https://example%0E`.
     public var text: String {
         let scheme = Int(scheme) < Self.schemes.count ? Self.schemes[Int(scheme)] : Self.percentEncoded(scheme)
         return encoded.reduce(into: scheme) { $0 += Self.text(of: $1) ?? Self.percentEncoded($1) }
@@ -81,17 +81,17 @@ extension CompressedURL: CustomStringConvertible {
 }
 
 extension CompressedURL {
-    /// The shortest legal encoding of `text`.
+    /// The shortest valid encoding of `text`.
     ///
-    /// The scheme is recognised in either case and sent in lower case, as RFC 3986 3.1 allows. The rest of the URL is
-    /// not changed. Expansion codes may be anywhere in the URL. If two encodings are equally short, the encoding with
+    /// The scheme may be in upper or lower case; it is sent in lower case, as RFC 3986 3.1 allows. The rest of the URL
+    /// is not changed. Expansion codes may be anywhere in the URL. Of two equally short encodings, the encoding with
     /// the longer scheme and the longer codes is chosen, as most senders do.
     ///
-    /// `https://www.info/` shows that the longer scheme is not always shorter: `https://www.` (01) and 5 bytes `info/`
-    /// are longer than `https://` (03) and 4 bytes, `www` and the code for `.info/` (04).
+    /// A longer scheme does not always give a shorter encoding. For `https://www.info/`, the scheme `https://www.` (01)
+    /// needs 5 more bytes, `info/`. The scheme `https://` (03) needs only 4: `www` and the code for `.info/` (04).
     ///
-    /// - Throws: ``URLEncodingError`` for a character that cannot be sent, for an unknown scheme, if nothing follows
-    ///   the scheme, or if the shortest encoding is too long.
+    /// - Throws: ``URLEncodingError`` if the text contains a character that cannot be sent, has an unknown scheme, has
+    ///   nothing after the scheme, or is too long even in its shortest encoding.
     public init(_ text: String) throws(URLEncodingError) {
         let octets = try Self.graphicASCII(text)
         let (schemeCode, rest) = try Self.split(octets)
@@ -134,9 +134,9 @@ extension CompressedURL {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
     }
 
-    /// Returns a URL to suggest for a text that cannot be sent: it adds a scheme, removes spaces at both ends, and
-    /// writes the host in Punycode and percent-encodes characters after it. Returns `nil` if the result could not be sent either. The suggestion
-    /// is only shown in messages.
+    /// Returns a valid URL to suggest in the message about a text that cannot be sent. It adds a missing scheme,
+    /// removes spaces at both ends, writes the host in Punycode, and percent-encodes characters after the host. Returns
+    /// `nil` if the result cannot be sent either.
     static func suggestion(for text: String) -> String? {
         var trimmed = text.drop(while: \.isWhitespace)
         while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
@@ -157,8 +157,8 @@ extension CompressedURL {
         return (try? Self(url)) == nil ? nil : url
     }
 
-    /// Returns the shortest encoding of `text`. The search starts at the end: at each position, it chooses the
-    /// character or a matching code, whichever gives the shorter encoding of the rest.
+    /// Returns the shortest encoding of `text`. The search goes from the end to the start. At each position, it chooses
+    /// either the character or a matching code, so that the encoding from there to the end is as short as possible.
     private static func shortest(_ text: [UInt8]) -> [UInt8] {
         let codes = expansions.map { Array($0.utf8) }
         var costs = [Int](repeating: 0, count: text.count + 1)
@@ -197,7 +197,7 @@ public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible
     case tooLong(scheme: UInt8, encoded: [UInt8])
     /// The received scheme byte is above 03.
     case reservedScheme(UInt8)
-    /// A received byte is 0E...20 or 7F...FF; `offset` counts the bytes between the scheme and this byte.
+    /// A received byte is 0E...20 or 7F...FF. `offset` is its position after the scheme byte, from 0.
     case reservedCode(UInt8, offset: Int)
 
     public var description: String {
@@ -223,7 +223,7 @@ public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible
         }
     }
 
-    /// Returns true if the character after `offset` others is a part of the host.
+    /// Returns true if the character with the number `offset`, from 0, is part of the host.
     private static func isInHost(_ offset: Int, of text: String) -> Bool {
         let start = String(String.UnicodeScalarView(text.unicodeScalars.prefix(offset)))
         let rest = start.firstRange(of: "://").map { start[$0.upperBound...] } ?? start[...]
@@ -260,7 +260,7 @@ extension EddystoneURL {
     /// The number of bytes before the encoded URL: type, power and scheme.
     static let headerLength = 3
 
-    /// Reads a frame that starts with its type byte. It accepts reserved schemes and codes, and an empty URL.
+    /// Reads a frame that starts with its type byte. Reserved schemes, reserved codes and an empty URL are accepted.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count >= Self.headerLength,
@@ -270,7 +270,8 @@ extension EddystoneURL {
         self.init(url: url, measuredPower: MeasuredPowerAtZeroMeters(octet: frame[1]))
     }
 
-    /// The list of service UUIDs and the service data, without Flags. Values that may not be sent are encoded as well.
+    /// The list of service UUIDs and the service data, without Flags. Forbidden values are encoded too; ``validate()``
+    /// reports them.
     public var adStructures: [ADStructure] {
         Eddystone.structures([0x10, measuredPower.octet, url.scheme] + url.encoded)
     }

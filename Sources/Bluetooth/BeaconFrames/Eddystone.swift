@@ -5,7 +5,7 @@ public import BluetoothTypes
 ///
 /// The specification is protocol-specification.md in github google/eddystone.
 public enum Eddystone {
-    /// 0xFEAA, assigned to Google for Eddystone.
+    /// 0xFEAA, the service UUID that the Bluetooth SIG assigned to Google for Eddystone.
     public static let serviceUUID: UInt16 = 0xFEAA
 
     /// The type of a frame, in the high four bits of its first byte. The low four bits are 0.
@@ -16,7 +16,8 @@ public enum Eddystone {
         case eid = 0x30
     }
 
-    /// Returns the list of service UUIDs with Eddystone's UUID, and the service data with `frame`.
+    /// Returns the two AD structures of an Eddystone frame: the list of service UUIDs, and the service data with
+    /// `frame`.
     static func structures(_ frame: [UInt8]) -> [ADStructure] {
         [
             ADStructure(.complete16BitUUIDs, BluetoothUUID.uuid16(serviceUUID).littleEndian),
@@ -34,7 +35,7 @@ public enum FindHub {
     public enum FrameType: UInt8, Sendable {
         /// The protection against unwanted tracking is off.
         case normal = 0x40
-        /// The protection against unwanted tracking is on, as in a tag that is away from its owner.
+        /// The protection against unwanted tracking is on. A tag turns it on when it is away from its owner.
         case unwantedTrackingProtection = 0x41
     }
 
@@ -77,7 +78,7 @@ public struct EddystoneUID: EncodableFrame {
 extension EddystoneUID {
     /// The size of the frame in bytes.
     static let frameLength = 20
-    /// The size of the frame in bytes from old senders, which omit the two reserved bytes at its end.
+    /// The size in bytes of a frame from an old sender, which omits the two reserved bytes at the end.
     static let frameLengthWithoutReserved = 18
 
     /// Reads a frame that starts with its type byte. The two reserved bytes may be missing or have any value.
@@ -109,7 +110,7 @@ extension EddystoneUID {
     /// `8b0ca750-e7a7-4e14-bd99-095477cb3e77` gives `8b0ca750095477cb3e77` (github google/eddystone,
     /// eddystone-uid/README.md). EddystoneSecurity can derive a namespace from a domain name.
     ///
-    /// - Throws: ``NamespaceError`` for a UUID of another version, whose remaining bytes would not be unique.
+    /// - Throws: ``NamespaceError`` for a UUID of another version, because those bytes may be equal in different UUIDs.
     public static func namespace(fromUUID uuid: FixedOctets<16>) throws(NamespaceError) -> FixedOctets<10> {
         let version = uuid[6] >> 4
         guard version == 4 else { throw .notRandom(version: version) }
@@ -121,7 +122,7 @@ extension EddystoneUID {
 
 /// The reason why no Eddystone-UID namespace can be derived.
 public enum NamespaceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The UUID has another version than 4.
+    /// The version of the UUID is not 4.
     case notRandom(version: UInt8)
     /// The domain name is empty.
     case emptyDomain
@@ -140,9 +141,9 @@ public enum NamespaceError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Eddystone-EID: `30 | power at 0 m | ephemeral id[8]`. The id is made by EddystoneSecurity.
+/// Eddystone-EID: `30 | power at 0 m | ephemeral id[8]`. EddystoneSecurity computes the ephemeral id.
 public struct EddystoneEID: EncodableFrame {
-    /// The ephemeral id, which only the holder of the identity key can resolve.
+    /// The ephemeral id. Only a resolver that has the identity key can find out which beacon sent it.
     public var id: FixedOctets<8>
     public var measuredPower: MeasuredPowerAtZeroMeters
 

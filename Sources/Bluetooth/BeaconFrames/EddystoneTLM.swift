@@ -1,8 +1,10 @@
 public import BluetoothTypes
 
-/// Eddystone-TLM, unencrypted: `20 00 | battery mV u16 | temperature s8.8 | ADV_CNT u32 | SEC_CNT u32`, big-endian.
+/// Eddystone-TLM, unencrypted: `20 00 | battery mV u16 | temperature s8.8 | ADV_CNT u32 | SEC_CNT u32`. All numbers are
+/// sent most significant byte first.
 ///
-/// The frame has no identity, so it is sent with the same device address as the frame whose telemetry it contains.
+/// The frame does not identify its beacon. Receivers assign it to the beacon's other frames by the device address, so
+/// all of them are sent with the same address.
 public struct EddystoneTLM: EncodableFrame {
     /// The battery voltage in millivolts; `nil` if unknown, which is sent as 0.
     public var batteryMillivolts: UInt16?
@@ -28,7 +30,7 @@ public struct EddystoneTLM: EncodableFrame {
 extension EddystoneTLM {
     static let frameLength = 14
 
-    /// Reads a frame that starts with its type byte; `nil` for another length, or for another version than 00.
+    /// Reads a frame that starts with its type byte; `nil` if it does not have 14 bytes or its version is not 00.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength, frame[1] == 0x00 else { return nil }
@@ -87,7 +89,7 @@ public struct EddystoneEncryptedTLM: EncodableFrame {
     /// Message integrity check: the first two bytes of the EAX tag.
     public var mic: UInt16
 
-    /// A frame with these values. The MIC can only be checked with the identity key.
+    /// A frame with these values. The MIC is not checked here, because this requires the identity key.
     public init(encrypted: FixedOctets<12>, salt: UInt16, mic: UInt16) {
         self.encrypted = encrypted
         self.salt = salt
@@ -98,7 +100,7 @@ public struct EddystoneEncryptedTLM: EncodableFrame {
 extension EddystoneEncryptedTLM {
     static let frameLength = 18
 
-    /// Reads a frame that starts with its type byte; `nil` for another length, or for another version than 01.
+    /// Reads a frame that starts with its type byte; `nil` if it does not have 18 bytes or its version is not 01.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength, frame[1] == 0x01,
@@ -135,14 +137,15 @@ public struct FixedPointTemperature: RawRepresentable, Hashable, Sendable {
 extension FixedPointTemperature {
     /// The multiple of 1/256 °C that is nearest to `celsius`.
     ///
-    /// -128 °C, whose exact value means "unknown" on the air, becomes -127.996 °C. The largest value is 127.996 °C.
+    /// -128 °C becomes -127.996 °C, because the number for -128 °C means "unknown" on the air. The largest value is
+    /// 127.996 °C.
     ///
-    /// - Throws: ``TemperatureOutOfRange`` for a temperature whose rounded value is outside -128...127.996 °C, for
-    ///   infinities and for not-a-number.
+    /// - Throws: ``TemperatureOutOfRange`` if the rounded temperature is outside -128...127.996 °C, or if `celsius` is
+    ///   infinite or not-a-number.
     public init(celsius: Double) throws(TemperatureOutOfRange) {
         guard celsius >= -128, celsius < 128 else { throw TemperatureOutOfRange(celsius: celsius) }
-        // This code rounds halves away from zero. It does not call rounded(), which needs the C library's round(),
-        // because this module links no C library.
+        // The rounding is done here (halves away from zero), because `rounded()` would need a C library, which this
+        // module does not link.
         let exact = celsius * 256
         let whole = Int(exact)
         let fraction = exact - Double(whole)
@@ -156,7 +159,7 @@ extension FixedPointTemperature {
 }
 
 extension FixedPointTemperature: CustomStringConvertible {
-    /// The temperature rounded to thousandths of a degree, without superfluous zeros: `21.25 °C`, `-0.102 °C`.
+    /// The temperature rounded to thousandths of a degree, without zeros at its end: `21.25 °C`, `-0.102 °C`.
     public var description: String {
         let steps = Int(rawValue) * 1000
         let rounded = (steps + (steps < 0 ? -128 : 128)) / 256
@@ -164,7 +167,7 @@ extension FixedPointTemperature: CustomStringConvertible {
     }
 }
 
-/// An error about a temperature that 8.8 fixed point cannot hold.
+/// The error for a temperature outside the range of signed 8.8 fixed point, -128...127.996 °C.
 public struct TemperatureOutOfRange: Error, Equatable, Sendable, CustomStringConvertible {
     /// The refused temperature in degrees Celsius, which may be not-a-number.
     public let celsius: Double

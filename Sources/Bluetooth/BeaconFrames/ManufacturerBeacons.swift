@@ -2,10 +2,10 @@ public import BluetoothTypes
 
 /// An iBeacon: manufacturer data of Apple (0x004C) with the type 0x02 and the length 0x15.
 ///
-/// `02 01 06 | 1A FF 4C 00 02 15 | UUID[16] | major u16 BE | minor u16 BE | measured power s8`: 30 bytes. The UUID
-/// is sent in text order. Measured power is the signal strength at 1 m.
+/// `02 01 06 | 1A FF 4C 00 02 15 | UUID[16] | major u16 BE | minor u16 BE | measured power s8`: 30 bytes. The UUID is
+/// sent most significant byte first, as in its text. The measured power is the signal strength at 1 m.
 public struct IBeacon: EncodableFrame {
-    /// The UUID on the air, most significant byte first.
+    /// The UUID with 128 bits, most significant byte first.
     private var proximity: FixedOctets<16>
     /// The number of a group of beacons with the same UUID, such as the beacons of one building; big-endian on the air.
     public var major: UInt16
@@ -16,7 +16,7 @@ public struct IBeacon: EncodableFrame {
     /// A frame with these values, which are not checked. `advertisingData(flags:)` refuses a measured power that may
     /// not be sent.
     ///
-    /// - Parameter uuid: A UUID of any width: see ``uuid``.
+    /// - Parameter uuid: The proximity UUID. A UUID of 16 or 32 bits is expanded to 128 bits.
     public init(uuid: BluetoothUUID, major: UInt16, minor: UInt16, measuredPower: MeasuredPowerAtOneMeter) {
         self.init(proximity: uuid.expanded, major: major, minor: minor, measuredPower: measuredPower)
     }
@@ -29,8 +29,8 @@ public struct IBeacon: EncodableFrame {
         self.measuredPower = measuredPower
     }
 
-    /// The proximity UUID of all beacons of an organisation or application. It always has 128 bits; a shorter UUID that
-    /// is set here is expanded.
+    /// The proximity UUID, which all beacons of an organisation or application share. It always has 128 bits: if you
+    /// set a shorter UUID, it is expanded.
     public var uuid: BluetoothUUID {
         get { .uuid128(proximity) }
         set { proximity = newValue.expanded }
@@ -69,7 +69,7 @@ extension IBeacon {
     public func validate() throws(BeaconFrameError) { try measuredPower.checkRange() }
 }
 
-/// An AltBeacon (github AltBeacon/spec): manufacturer data of any company with code BE AC.
+/// An AltBeacon (github AltBeacon/spec): manufacturer data with any company identifier and the code BE AC.
 ///
 /// `1B FF | company id LE | BE AC | beacon id[20] | reference RSSI s8 at 1 m | manufacturer reserved u8`: 28 bytes.
 public struct AltBeacon: EncodableFrame {

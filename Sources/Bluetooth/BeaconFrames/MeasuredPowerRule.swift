@@ -4,20 +4,21 @@ public import BluetoothTypes
 public enum MeasuredPowerRule: Hashable, Sendable {
     /// The frame contains no measured power (TLM, raw layouts).
     case none
-    /// The power that the user measured at 1 m. iBeacon and AltBeacon send it unchanged, Eddystone frames send 41 dB
-    /// more.
+    /// The power that the user measured at 1 m. iBeacon and AltBeacon frames contain this value. Eddystone frames
+    /// contain a value that is 41 dB higher.
     case atOneMeter(MeasuredPowerAtOneMeter)
-    /// The power at 0 m, which Eddystone frames send unchanged. iBeacon and AltBeacon send 41 dB less.
+    /// The power at 0 m. Eddystone frames contain this value. iBeacon and AltBeacon frames contain a value that is 41
+    /// dB lower.
     case atZeroMeters(MeasuredPowerAtZeroMeters)
-    /// The power that a calibration gives for the radio power that the controller granted.
+    /// A calibration, which gives the measured power for the radio power that the controller uses.
     case calibrated(PowerCalibration)
 }
 
-/// The measured power at 1 m for each radio power, measured for one kind of device.
+/// The measured power at 1 m for several radio powers of one kind of device.
 public struct PowerCalibration: Hashable, Sendable {
     /// The measurements, sorted by radio power.
     public let points: [Point]
-    /// The measured power if the granted radio power is not known.
+    /// The measured power to use if the radio power is not known; `nil` if there is none.
     public let fallback: MeasuredPowerAtOneMeter?
     /// The receiver with which the powers were measured; `nil` if not known. Another receiver would measure other
     /// values.
@@ -37,7 +38,7 @@ public struct PowerCalibration: Hashable, Sendable {
         }
     }
 
-    /// A calibration from points in any order. Of points with the same radio power the first one counts.
+    /// A calibration from points in any order. If several points have the same radio power, only the first is used.
     public init(points: [Point], fallback: MeasuredPowerAtOneMeter?, receiver: String? = nil) {
         self.receiver = receiver
         self.points = points.sorted { $0.radioPower < $1.radioPower }
@@ -46,7 +47,7 @@ public struct PowerCalibration: Hashable, Sendable {
 }
 
 extension MeasuredPowerRule {
-    /// Returns the measured power that iBeacon and AltBeacon send.
+    /// Returns the measured power in iBeacon and AltBeacon frames, which is the power at 1 m.
     ///
     /// - Parameter radioPower: The power that the controller granted or reported; `nil` if not known.
     /// - Throws: ``MeasuredPowerError`` if the rule gives no power, or a power that is out of range.
@@ -60,7 +61,7 @@ extension MeasuredPowerRule {
         }
     }
 
-    /// Returns the measured power that Eddystone frames send: 41 dB more than at 1 m.
+    /// Returns the measured power in Eddystone frames, which is 41 dB higher than the power at 1 m.
     ///
     /// - Parameter radioPower: The power that the controller granted or reported; `nil` if not known.
     /// - Throws: ``MeasuredPowerError`` if the rule gives no power, or a power that is out of range.
@@ -109,7 +110,7 @@ extension PowerCalibration {
     }
 }
 
-/// The reason why an advertisement has no measured power.
+/// The reason why the measured power of an advertisement cannot be determined.
 public enum MeasuredPowerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The frame needs a measured power, and none is given.
     case notGiven

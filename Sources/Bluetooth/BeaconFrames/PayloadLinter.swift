@@ -1,7 +1,7 @@
 public import BluetoothTypes
 
 extension AdvertisingData {
-    /// Returns the rules that the bytes break, each with the offset where they break it, in the order of the offsets.
+    /// Returns the rules that the bytes break, in the order of the offsets of the wrong bytes.
     ///
     /// - Parameter container: The kind of packet that contained the data.
     public func lint(in container: AdvertisingContainer = .legacyPDU) -> [LintProblem] {
@@ -83,7 +83,7 @@ struct PayloadLinter {
         }
     }
 
-    /// Reports a structure without room for its identifier, and returns true for such a structure.
+    /// Reports a structure that is too short for its identifier. Returns true if it is too short.
     private mutating func reportIfShort(_ element: ADElement, minimum: Int, rule: LintRule) -> Bool {
         guard element.data.count < minimum else { return false }
         report(
@@ -93,7 +93,8 @@ struct PayloadLinter {
         return true
     }
 
-    /// Reports a type that may appear only once and appears again. The two types of local name count as one type.
+    /// Reports a type that appears again although it may appear only once. The two types of local name count as one
+    /// type.
     private mutating func checkDuplicates(_ element: ADElement) {
         let type = element.type == .shortenedLocalName ? .completeLocalName : element.type
         guard type == .flags || type == .completeLocalName || type == .appearance else { return }
@@ -210,8 +211,8 @@ public struct LintProblem: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "byte \(offset): \(message) (\(source))" }
 }
 
-/// The rules that `AdvertisingData.lint(in:)` checks, and ``hciCommandLength``, a rule for the HCI command that
-/// contains the data. The raw value is the name in JSON.
+/// The rules that `AdvertisingData.lint(in:)` checks, and ``hciCommandLength``, which applies to an HCI command that
+/// contains advertising data. The raw value is the name in JSON.
 public enum LintRule: String, Hashable, Sendable, CaseIterable {
     case dataTooLong = "data-too-long"
     case truncatedStructure = "truncated-structure"
@@ -290,15 +291,15 @@ public enum LintRule: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The facts about Eddystone frames that are needed to check the whole payload.
+/// Offsets of Eddystone structures, for the rules that concern the whole payload and not a single structure.
 struct EddystoneSummary {
-    /// The offset of the list of service UUIDs that contains 0xFEAA, and whether its type is the complete list.
+    /// The list of service UUIDs that contains 0xFEAA: its offset, and true if it has the type for a complete list.
     var list: (offset: Int, isComplete: Bool)?
     /// The offset of the first structure with Eddystone service data.
     var firstFrame: Int?
-    /// The offset of the first EID.
+    /// The offset of the first structure with an Eddystone-EID.
     var firstEID: Int?
-    /// The offset of the first frame that must not be combined with an EID.
+    /// The offset of the first structure with a frame that must not be combined with an Eddystone-EID.
     var firstIncompatibleWithEID: Int?
 }
 
@@ -364,8 +365,8 @@ extension PayloadLinter {
         }
     }
 
-    /// Notes the first EID, and the first frame that must not be combined with an EID: any frame except encrypted
-    /// telemetry.
+    /// Stores the offsets of the first EID and of the first frame that must not be combined with an EID. Encrypted
+    /// telemetry may be combined with an EID, all other frames may not.
     private mutating func noteMixing(_ type: Eddystone.FrameType, frame: Range<Int>, at offset: Int) {
         let isEncrypted = type == .tlm && frame.count > 1 && octets[frame.lowerBound + 1] == 0x01
         if type == .eid {
@@ -375,7 +376,7 @@ extension PayloadLinter {
         }
     }
 
-    /// Reports a frame that does not have `length` bytes, and returns true for a frame that does.
+    /// Reports a frame that does not have `length` bytes. Returns true if the frame has this length.
     private mutating func checkLength(
         of frame: Range<Int>, _ length: Int, _ name: String, _ rule: LintRule, at offset: Int
     ) -> Bool {

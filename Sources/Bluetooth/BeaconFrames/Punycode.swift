@@ -1,7 +1,7 @@
-/// The ASCII form of host names with other letters (RFC 3492, RFC 5890): `xn--mller-kva.de` for `müller.de`.
+/// Converts host names with letters outside ASCII to ASCII (RFC 3492, RFC 5890): `xn--mller-kva.de` for `müller.de`.
 enum Punycode {
-    /// Returns the ASCII form of a host name; `nil` if it is no host name, or contains combining characters, which
-    /// would have to be composed first.
+    /// Returns the ASCII form of a host name; `nil` if the text is not a host name, or if it contains combining
+    /// characters. The standard requires composing these first, which this function does not do.
     static func host(_ text: some StringProtocol) -> String? {
         var labels: [String] = []
         for label in text.lowercased().split(separator: ".", omittingEmptySubsequences: false) {
@@ -23,7 +23,7 @@ enum Punycode {
         return "xn--" + encoded(text.unicodeScalars.map { Int($0.value) })
     }
 
-    /// The procedure of RFC 3492, 6.3.
+    /// Returns the Punycode of a label, as RFC 3492 6.3 describes it.
     private static func encoded(_ scalars: [Int]) -> String {
         var output = scalars.filter { $0 < 0x80 }.map { UInt8(truncatingIfNeeded: $0) }
         let basicCount = output.count
@@ -47,7 +47,7 @@ enum Punycode {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Appends a number in the variable-length form of RFC 3492.
+    /// Appends a number as one or more digits, as RFC 3492 6.3 describes it.
     private static func append(_ number: Int, bias: Int, to output: inout [UInt8]) {
         var (rest, position) = (number, 36)
         while true {

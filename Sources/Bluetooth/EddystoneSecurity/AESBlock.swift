@@ -2,10 +2,10 @@ internal import BluetoothTypes
 internal import Crypto
 internal import CryptoExtras
 
-/// Single blocks of AES-128, and OMAC for EAX.
+/// Encrypts single blocks with AES-128, and computes the OMAC that EAX needs.
 ///
-/// swift-crypto has AES blocks and CMAC, but not EAX. Eddystone needs EAX for 12 bytes only, which is less than a
-/// block.
+/// swift-crypto provides AES blocks and CMAC, but not EAX. Eddystone needs EAX only for 12 bytes, which is less than
+/// one block.
 struct AESBlock {
     private let key: SymmetricKey
 
@@ -17,7 +17,7 @@ struct AESBlock {
     func encrypt(_ block: FixedOctets<16>) throws(EddystoneSecurityError) -> FixedOctets<16> {
         var result = block
         do {
-            // The block is encrypted in place, without an array, because a listener tries all its keys for each new
+            // For speed, the block is encrypted in place, without an array: a listener tries all its keys for each new
             // address.
             try unsafe withUnsafeMutableBytes(of: &result) { octets in
                 var buffer = unsafe octets
@@ -55,8 +55,8 @@ struct EAX {
         cipher = AESBlock(key: key)
     }
 
-    /// Encrypts or decrypts `message`: in counter mode, both are the same operation. Twelve bytes need only the first
-    /// block of the keystream.
+    /// Encrypts or decrypts `message`. In counter mode, both are the same operation. The first block of the keystream
+    /// is enough for 12 bytes.
     func crypt(_ message: FixedOctets<12>, nonce: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<12> {
         let counter = try cipher.omac(0, nonce)
         let keystream = try cipher.encrypt(counter)
@@ -65,8 +65,8 @@ struct EAX {
         return result
     }
 
-    /// Returns all 16 bytes of the tag of `ciphertext`. The header is empty, but its OMAC is not zero and is part of
-    /// the tag.
+    /// Returns all 16 bytes of the tag of `ciphertext`. The OMAC of the header is part of the tag. It is not zero,
+    /// although the header is empty.
     func tag(_ ciphertext: FixedOctets<12>, nonce: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<16> {
         let nonceMAC = try cipher.omac(0, nonce)
         let headerMAC = try cipher.omac(1, [])
@@ -77,11 +77,11 @@ struct EAX {
     }
 }
 
-/// An error of a key or of the cryptography library.
+/// The error for an invalid key, or for a failure of the cryptography library.
 public enum EddystoneSecurityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The shared secret is all zero: the public key of the other side is invalid.
     case weakPublicKey
-    /// The cryptography library refused an operation that cannot fail with the sizes used here.
+    /// The cryptography library refused an operation, which cannot happen with keys and messages of the right size.
     case refused(String)
 
     public var description: String {

@@ -26,8 +26,8 @@ extension IdentityKey {
         }
     }
 
-    /// Decrypts a received packet; `nil` if it is not encrypted, or if its message integrity check fails, because the
-    /// key or the address is wrong or the packet was changed.
+    /// Decrypts a received packet. The result is `nil` if the packet is not encrypted or its message integrity check
+    /// fails. The check fails if the key or the address is wrong, or if the packet was changed.
     public func open(_ packet: BTHome, from address: DeviceAddress) throws(EddystoneSecurityError) -> BTHome? {
         guard let sealed = packet.sealed else { return nil }
         let ccm = CCM(AESBlock(key: symmetricKey), Self.nonce(address, packet.information, sealed.counter))
@@ -66,7 +66,7 @@ private struct CCM {
         return result
     }
 
-    /// Returns the tag of a message before encryption.
+    /// Returns the tag of a plaintext message.
     func tag(_ message: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<4> {
         // Flags of the first block: no associated data, (4 - 2) / 2 for the tag, 2 - 1 for the length.
         var state = try encrypted(0x09, message.count)

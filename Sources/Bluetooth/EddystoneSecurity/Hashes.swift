@@ -3,9 +3,9 @@ public import BluetoothTypes
 internal import Crypto
 internal import FoundationEssentials
 
-/// Texts that identify the contents of a file, made from its SHA-256.
+/// Computes short texts that identify the contents of a file, from the SHA-256 of its bytes.
 public enum Fingerprint {
-    /// Returns the first eight bytes of the SHA-256 in hexadecimal, which distinguish the versions of a file.
+    /// Returns the first eight bytes of the SHA-256 in hexadecimal. Different versions of a file have different texts.
     public static func text(of octets: [UInt8]) -> String {
         Hexadecimal.text(SHA256.hash(data: octets).prefix(8))
     }
@@ -35,7 +35,7 @@ extension DeviceAddress {
     /// Returns the static random address that a machine uses for `name`: 46 bits of the SHA-256 of its machine id and
     /// the name. The address does not change after a restart, and different names have different addresses.
     ///
-    /// The machine id itself is confidential (machine-id(5)); a hash of it may be published.
+    /// The machine id must stay confidential (machine-id(5)), but a hash of it may be published.
     public static func staticRandom(machineID: String, name: String) -> DeviceAddress {
         let digest = SHA256.hash(data: Array((machineID + "\n" + name).utf8))
         var addressOctets = FixedOctets<6>()

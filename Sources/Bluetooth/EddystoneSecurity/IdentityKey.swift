@@ -6,10 +6,10 @@ internal import Glibc
 
 /// The 16-byte key for the ephemeral ids and the encrypted telemetry of an Eddystone beacon.
 ///
-/// Its description, its reflection and the errors of this module contain no byte of the key.
+/// The key is never printed: its description, its reflection and the errors of this module contain no byte of it.
 ///
-/// All copies of a key share one buffer, which is overwritten when the last copy is released. Three kinds of copies are
-/// not overwritten: the bytes that ``octets`` returns, the text from which a key was read (see ``SecretOctets``), and
+/// All copies of a key share one buffer. It is overwritten when the last copy is released. The following are not
+/// overwritten: the bytes that ``octets`` returns, the text from which a key was read (see ``SecretOctets``), and
 /// temporary values on the stack or in registers.
 public struct IdentityKey: Sendable {
     private let storage: Storage
@@ -53,8 +53,8 @@ public struct IdentityKey: Sendable {
         self.init(key)
     }
 
-    /// Reads a key of 16 bytes in the forms in which programs export keys, and overwrites the text: 32 hexadecimal
-    /// digits, or 24 characters of Base64, with or without a leading `irk:`.
+    /// Reads a key of 16 bytes that another program exported: 32 hexadecimal digits, or 24 characters of Base64, with
+    /// or without a leading `irk:`.
     ///
     /// - Parameter text: The text, which is overwritten and emptied. Copies of it are not overwritten.
     /// - Throws: ``IdentityKeyTextError``, which does not contain the text.
@@ -110,7 +110,7 @@ public struct IdentityKey: Sendable {
     var symmetricKey: SymmetricKey { storage.symmetricKey }
 
     @safe private final class Storage: @unchecked Sendable {
-        /// Never changed between `init` and `deinit`.
+        /// The 16 bytes of the key. They are not changed between `init` and `deinit`, so threads can share them.
         private let buffer: UnsafeMutableRawBufferPointer
 
         init(_ octets: FixedOctets<16>) {
@@ -139,7 +139,7 @@ extension IdentityKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
-/// An error about a text that is not an identity key.
+/// The error for a text that is not an identity key.
 public struct IdentityKeyTextError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Creates the error. Its description says what an identity key looks like, and contains no part of the refused
     /// text.
@@ -156,15 +156,15 @@ public enum SecretOctets {
         octets = []
     }
 
-    /// Overwrites memory with zeros. The compiler does not optimise this away (explicit_bzero(3)).
+    /// Overwrites memory with zeros. The compiler does not remove this call as useless (explicit_bzero(3)).
     static func wipe(_ memory: UnsafeMutableRawBufferPointer) {
         guard let start = memory.baseAddress else { return }
         unsafe explicit_bzero(start, memory.count)
     }
 }
 
-/// Lets a beacon and a resolver compute the same identity key without sending it: X25519, then HKDF-SHA256 with both
-/// public keys as salt (github google/eddystone, eddystone-eid/eid-computation.md).
+/// Lets a beacon and a resolver compute the same identity key without sending it. The key results from X25519 and then
+/// HKDF-SHA256, with both public keys as salt (github google/eddystone, eddystone-eid/eid-computation.md).
 extension IdentityKey {
     /// Computes the identity key on the beacon, from the beacon's private key and the resolver's public key.
     ///
@@ -190,7 +190,7 @@ extension IdentityKey {
             salt: resolverPublicKey.octets + beaconPublicKey.octets)
     }
 
-    /// Returns the X25519 public key of a private key, which may be any 32 bytes from a secure generator.
+    /// Returns the X25519 public key of a private key. Any 32 bytes from a secure random generator are a private key.
     public static func publicKey(of privateKey: FixedOctets<32>) throws(EddystoneSecurityError) -> FixedOctets<32> {
         do {
             let key = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: privateKey.octets)
@@ -210,7 +210,7 @@ extension IdentityKey {
             let publicKey = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey.octets)
             secret = try privateKey.sharedSecretFromKeyAgreement(with: publicKey)
         } catch {
-            // With keys of 32 bytes, the library only refuses a shared secret of zeros.
+            // With keys of 32 bytes, this error has only one cause: a shared secret of zeros.
             throw .weakPublicKey
         }
         let isZero = unsafe secret.withUnsafeBytes { octets in unsafe octets.allSatisfy { $0 == 0 } }
@@ -255,8 +255,8 @@ public struct RotationExponent: RawRepresentable, Hashable, Sendable {
 
 /// Computes ephemeral ids: github google/eddystone, eddystone-eid/eid-computation.md.
 extension IdentityKey {
-    /// The counter with which a new beacon starts, in seconds. The temporary key changes 256 s later, so a short test
-    /// of a new beacon covers this change.
+    /// The first value of a new beacon's own counter, in seconds. The temporary key changes 256 s later, so even a
+    /// short test of a new beacon includes this change.
     public static let firstCounter: UInt32 = 65280
 
     /// Returns the temporary key (TK): the AES encryption of 11 zero bytes, 0xFF, two zero bytes and the upper half of
@@ -274,7 +274,8 @@ extension IdentityKey {
     /// Returns the ephemeral id at `seconds`: the first 8 bytes of an AES encryption with the temporary key.
     ///
     /// - Parameters:
-    ///   - seconds: The beacon's own counter in seconds (t in the specification), which continues after a restart.
+    ///   - seconds: The beacon's own counter in seconds (t in the specification). It does not start again when the
+    ///     beacon restarts.
     ///   - exponent: The exponent K; the id stays the same for 2^K seconds.
     public func ephemeralID(
         at seconds: UInt32, exponent: RotationExponent
@@ -292,15 +293,16 @@ extension IdentityKey {
     }
 }
 
-/// Resolves an ephemeral id, which requires trying the keys of all possible beacons.
+/// Finds out if an ephemeral id belongs to a key. A resolver must try the keys of all its beacons.
 extension IdentityKey {
-    /// Returns the value of the beacon's own counter at which a beacon with this key changed to `id`.
+    /// Returns the value that the beacon's own counter had when a beacon with this key started to send `id`.
     ///
-    /// The temporary key is computed only once for each 65,536 s, because a resolver calls this function for many keys.
+    /// For speed, the temporary key is computed only once for each 65,536 s: a resolver calls this function for many
+    /// keys.
     ///
     /// - Parameters:
     ///   - id: The received id.
-    ///   - seconds: The values that the beacon's own counter may have had when it sent `id`, including both ends.
+    ///   - seconds: The possible values of the beacon's own counter at the time when it sent `id`.
     ///   - exponent: The exponent K; the id stays the same for 2^K seconds.
     /// - Returns: The counter with its lowest K bits cleared; `nil` if the key does not give this id at any of
     ///   `seconds`.
@@ -315,8 +317,8 @@ extension IdentityKey {
         let identityKey = symmetricKey
         while true {
             if upperHalf != counter >> 16 {
-                // This repeats `temporaryKey(at:)` with arrays, because copying generic `FixedOctets` costs more than
-                // AES itself.
+                // The same computation as `temporaryKey(at:)`, but with arrays: copying generic `FixedOctets` takes
+                // longer than AES itself.
                 Self.fill(&block, 0xFF, counter >> 16)
                 do { try AES.permute(&block, key: identityKey) } catch { throw .refused("AES block") }
                 temporaryKey = SymmetricKey(data: block)
@@ -367,8 +369,8 @@ extension IdentityKey {
         return EddystoneEncryptedTLM(encrypted: encrypted, salt: salt, mic: Self.mic(tag))
     }
 
-    /// Decrypts a received frame; `nil` if its message integrity check fails, because the key, the time or the exponent
-    /// is wrong or the frame was changed.
+    /// Decrypts a received frame. The result is `nil` if the message integrity check fails: the key, the time or the
+    /// exponent is wrong, or the frame was changed.
     ///
     /// - Parameters:
     ///   - frame: The received frame.
@@ -395,13 +397,13 @@ extension IdentityKey {
     private static func mic(_ tag: FixedOctets<16>) -> UInt16 { UInt16(tag[0]) << 8 | UInt16(tag[1]) }
 }
 
-/// The identity resolving key (IRK) from which a phone or watch derives its resolvable private addresses. With it, a
-/// receiver recognises the device after each change of its address.
+/// The identity resolving key (IRK) of a phone or watch, which derives its resolvable private addresses from it. A
+/// receiver that has the key recognises the device after each change of its address.
 ///
-/// Some programs export a key with its most significant byte first, as the specification writes it, and others with its
-/// least significant byte first, as it is sent. This type therefore tries both orders.
+/// Some programs export a key with the most significant byte first, the order of the specification. Others export it
+/// with the least significant byte first, the order of transmission. This type therefore tries both orders.
 ///
-/// Like an ``IdentityKey``, it is never printed, and it is overwritten when its last copy is released.
+/// Like an ``IdentityKey``, the key is never printed.
 public struct IdentityResolvingKey: Sendable {
     /// The order of the bytes of an exported key.
     public enum ByteOrder: String, Hashable, Sendable {
@@ -409,7 +411,7 @@ public struct IdentityResolvingKey: Sendable {
         case leastSignificantFirst = "least-significant-first"
     }
 
-    /// The cipher with the key's bytes in the order of the exported key, set up once for all addresses.
+    /// The cipher with the key's bytes in the order of the exported key.
     private let cipher: AESBlock
     /// The cipher with the key's bytes in reverse order.
     private let reversedCipher: AESBlock
@@ -420,19 +422,20 @@ public struct IdentityResolvingKey: Sendable {
         reversedCipher = AESBlock(key: IdentityKey(key.octets.reversed).symmetricKey)
     }
 
-    /// Returns true if `address` was made with this key in one of the two orders.
+    /// Returns true if `address` was derived from this key in one of the two byte orders.
     public func resolves(_ address: DeviceAddress) -> Bool { byteOrder(provenBy: address) != nil }
 
-    /// Returns the order of the key's bytes if `address` was made with this key, else `nil`. The lower half of such an
-    /// address is the hash `ah` of its upper half (Core Specification 5.4, Vol 6 Part B 1.3.2.3 and Vol 3 Part H
-    /// 2.2.2). An address that was made with another key matches by chance with a probability of 2 in 16,777,216.
+    /// Returns the order of the key's bytes if `address` was derived from this key; `nil` if it was not. The lower half
+    /// of a resolvable private address is the hash `ah` of its upper half (Core Specification 5.4, Vol 6 Part B 1.3.2.3
+    /// and Vol 3 Part H 2.2.2). An address that was derived from another key is accepted with a probability of 2 in
+    /// 16,777,216.
     public func byteOrder(provenBy address: DeviceAddress) -> ByteOrder? {
         guard address.randomKind == .resolvablePrivate else { return nil }
         if Self.resolves(address, cipher) { return .mostSignificantFirst }
         return Self.resolves(address, reversedCipher) ? .leastSignificantFirst : nil
     }
 
-    /// Returns a resolvable private address that is made with the key's bytes in the order of the exported key.
+    /// Returns a resolvable private address that is derived from the key's bytes in the order of the exported key.
     ///
     /// - Parameter random: The random upper half of the address; its two highest bits are replaced.
     public func address(from random: FixedOctets<3>) throws(EddystoneSecurityError) -> DeviceAddress {

@@ -1,15 +1,15 @@
-/// Counts the salts for the encrypted telemetry of one identity key, so that no salt is used twice in a window.
+/// Numbers the salts for the encrypted telemetry of one identity key, so that no salt is used twice in a time window.
 ///
-/// The nonce of encrypted telemetry consists of a salt of 16 bits and the start of the window in which the ephemeral id
-/// stays the same, 2^K seconds (github google/eddystone, eddystone-tlm/tlm-encrypted.md). Two frames with one nonce
-/// would reveal the difference of their telemetry. Random salts would repeat after about 300 frames, so the salts are
-/// counted. Each window starts at a new random salt. If the salts continued from one window to the next, an observer
-/// could recognise the beacon in the next window.
+/// A window is the time in which the ephemeral id stays the same, 2^K seconds. The nonce of encrypted telemetry
+/// consists of the start of the window and a salt of 16 bits (github google/eddystone, eddystone-tlm/tlm-encrypted.md).
+/// Two frames with the same nonce would reveal the difference of their telemetry. Random salts would repeat after about
+/// 300 frames, so each salt is the previous salt plus 1. Each window starts at a new random salt. If the salts
+/// continued from one window to the next, an observer could recognise the beacon in the next window.
 ///
 /// All advertisements with one key share one counter, because their nonces have the same windows.
 public struct SaltCounter: Hashable, Sendable {
     private struct Window: Hashable, Sendable {
-        /// The start of the window, in seconds of the beacon's own counter: the counter with its lowest K bits cleared.
+        /// The beacon's own counter, in seconds, at the start of the window: its lowest K bits are 0.
         let start: UInt32
         /// The first salt of the window.
         let firstSalt: UInt16
@@ -17,7 +17,8 @@ public struct SaltCounter: Hashable, Sendable {
         var usedSalts: Int
     }
 
-    /// The most recent windows, the latest at the end. A clock that is corrected may return to an earlier window.
+    /// The most recent windows, the latest at the end. Earlier windows are kept because a corrected clock may return to
+    /// them.
     private var windows: [Window] = []
     /// The largest number of windows that are kept.
     private static let maximumWindows = 8
@@ -32,7 +33,7 @@ public struct SaltCounter: Hashable, Sendable {
     ///   - exponent: The exponent K of the beacon's ephemeral ids.
     ///   - first: The first salt of a new window; `nil` for a random salt.
     ///   - randomness: The source of the first salt of each window.
-    /// - Returns: The salt; `nil` if all 65,536 salts of this window are used. Then no frame may be encrypted until the
+    /// - Returns: The salt; `nil` if all 65,536 salts of this window are used. In that case, encrypt no frame until the
     ///   next window starts.
     public mutating func next(
         at seconds: UInt32, exponent: RotationExponent, first: UInt16? = nil,
