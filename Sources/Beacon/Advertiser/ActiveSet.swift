@@ -2,7 +2,7 @@ internal import BeaconFrames
 internal import BluetoothTypes
 internal import HCI
 
-/// The state of an advertising set: its granted power, its current data, and its events so far.
+/// The state of an advertising set: its transmit power, its current data, and the number of events that it has sent.
 struct ActiveSet {
     /// The advertisements and the parameters that the allocation assigns to this set.
     let assignment: SetAllocation.AdvertisingSet
@@ -12,12 +12,12 @@ struct ActiveSet {
     var grant = RadioPowerGrant.unknown
     /// The set's own address.
     var address: DeviceAddress
-    /// `true` while the set is sent from an address that is not its own: the controller has refused the set's address,
-    /// as controllers do while they scan or connect, or another program has changed it.
+    /// `true` while the set is sent from an address that is not its own. The reason is that the controller has refused
+    /// the set's address, as controllers do while they scan or connect, or that another program has changed it.
     var isAddressRefused = false
     /// The data that the controller sends; `nil` if unknown.
     var data: AdvertisingData?
-    /// `true` if the set is enabled, as far as the controller has reported.
+    /// `true` if the set is enabled, according to the last report of the controller.
     var isEnabled = false
 
     init(_ assignment: SetAllocation.AdvertisingSet, _ sources: [PayloadSource]) {
@@ -33,7 +33,8 @@ struct ActiveSet {
 
     var parameters: SetParameters { assignment.parameters }
 
-    /// A computed property: a stored value of a protocol type would make every access to the set copy the whole set.
+    /// This property is computed for speed: with a stored value of a protocol type, every access to the set would copy
+    /// the whole set.
     var commands: any AdvertisingCommands { parameters.commands }
 
     /// The parameters with the current address, and with the interval of the current part of a pattern.
@@ -59,20 +60,20 @@ struct ActiveSet {
         return (currentFrame, hasChanged)
     }
 
-    /// Returns whether only the data has to change to turn this set into `new`.
+    /// Returns true if this set can stay enabled and become `new` by a change of its data only.
     func canContinue(as new: ActiveSet) -> Bool {
         isEnabled && parameters == new.parameters && assignment.rotatingKey == new.assignment.rotatingKey
             && assignment.pattern == new.assignment.pattern
     }
 
-    /// Notes that the set has been enabled.
+    /// Records that the set has been enabled.
     mutating func begin(at now: HCIInstant) {
         isEnabled = true
         scheduler?.start(at: now)
         tally.begin(currentMember, at: now, isEnabled: true)
     }
 
-    /// Notes that the set has been off since `instant`.
+    /// Records that the set has been off since `instant`.
     mutating func end(at instant: HCIInstant) {
         isEnabled = false
         tally.end(at: instant)
@@ -82,14 +83,14 @@ struct ActiveSet {
 /// The state of an advertisement.
 struct ActiveFrame {
     var source: PayloadSource
-    /// The position in the cycle of the advertisement's pattern; `nil` for a constant interval.
+    /// The clock of the advertisement's pattern, which gives the current interval; `nil` for a constant interval.
     var patternClock: PatternClock?
     var payload = AdvertisingData(octets: [])
     /// The time at which the payload was built.
     var madeAt: HCIInstant?
-    /// The time at which the payload is out of date; `nil` for never.
+    /// The time at which the payload must be built again; `nil` if it never changes.
     var renewalDue: HCIInstant?
-    /// The number of events that this advertisement had sent when its set was last replaced.
+    /// The number of events that this advertisement had already sent when its current set was created.
     var eventsBefore: UInt64 = 0
 
     init(_ source: PayloadSource) {
@@ -104,20 +105,21 @@ struct ActiveFrame {
         patternClock = new.advertisement.pattern.map { PatternClock($0) }
     }
 
-    /// Returns whether the payload must be built again.
+    /// Returns true if the payload must be built again.
     ///
-    /// - Parameter afterPause: `true` if another advertisement of the set was on the air until now. If so, a payload
-    ///   that changes over time is renewed when it is at least one second old.
+    /// - Parameter afterPause: `true` if the set has just changed to this advertisement from another one. Then a
+    ///   payload that changes over time is renewed if it is at least one second old.
     func isDue(at now: HCIInstant, afterPause: Bool) -> Bool {
         guard let renewalDue else { return false }
         guard afterPause, let madeAt else { return renewalDue <= now }
         return now.microseconds(since: madeAt) >= PayloadSource.shortestRenewalMicroseconds
     }
 
-    /// Sets the time of the next renewal, after the payload was built or kept.
+    /// Sets the time of the next renewal. Call this after the payload was built, or was found not to need it.
     mutating func planRenewal(at now: HCIInstant, isShared: Bool) {
         guard let period = source.renewalMicroseconds else { return }
-        // In a set that is not shared, the time is counted from the last due time, so that delays do not add up.
+        // If the set is not shared, the period starts at the last due time and not at `now`. Otherwise the delays of
+        // all renewals would add up.
         let lateness = isShared ? 0 : max(0, now.microseconds(since: renewalDue ?? now))
         renewalDue = now.advanced(byMicroseconds: period - lateness % period)
     }
@@ -125,17 +127,19 @@ struct ActiveFrame {
 
 /// Counts the advertising events of each member of a set, that is, of each advertisement that the set sends.
 ///
-/// The events are computed from the time on the air and the mean period, because legacy controllers do not count
-/// events, and extended ones report them only at the end of a set.
+/// The events are computed from the time on the air and the mean period. Legacy controllers do not count events, and
+/// controllers with extended advertising report the number only when a set ends.
 struct EventTally: Hashable, Sendable {
     private var periodMicroseconds: Int
-    /// The number of events of each member that were counted with earlier periods.
+    /// The number of events of each member before the period was last changed.
     private var earlierEvents: [UInt64]
-    /// The time that each member was on the air up to ``uncountedSince``, in microseconds.
+    /// The time for which each member was on the air with the current period, in microseconds. The time since
+    /// ``uncountedSince`` is not included.
     private var airtime: [Int]
     /// The position of the member that is on the air, or was last on the air.
     private var member = 0
-    /// The instant from which the time of ``member`` is not counted yet; `nil` while nothing is on the air.
+    /// The instant since which ``member`` is on the air. The time from then on is not in ``airtime`` yet. `nil` while
+    /// nothing is on the air.
     private var uncountedSince: HCIInstant?
 
     init(members: Int, periodMicroseconds: Int) {
@@ -144,8 +148,7 @@ struct EventTally: Hashable, Sendable {
         earlierEvents = [UInt64](repeating: 0, count: members)
     }
 
-    /// Uses another mean period for all further events. Nothing is on the air until the next
-    /// ``begin(_:at:isEnabled:)``.
+    /// Changes the mean period for all later events, and stops counting until the next ``begin(_:at:isEnabled:)``.
     mutating func change(periodMicroseconds new: Int, at now: HCIInstant) {
         end(at: now)
         earlierEvents = airtime.indices.map { events(of: $0, at: now) }
@@ -153,25 +156,26 @@ struct EventTally: Hashable, Sendable {
         periodMicroseconds = max(1, new)
     }
 
-    /// Notes that `member` is on the air from now on.
+    /// Records that `member` is on the air from `now` on.
     ///
-    /// - Parameter isEnabled: `true` if the set has just been enabled, which sends its first event at once.
+    /// - Parameter isEnabled: `true` if the set has just been enabled. The controller then sends the first event at
+    ///   once.
     mutating func begin(_ member: Int, at now: HCIInstant, isEnabled: Bool = false) {
         end(at: now)
         guard airtime.indices.contains(member) else { return }
         self.member = member
         uncountedSince = now
-        // Half a period is added, so that the rounding in `events(of:at:)` counts the first event at once.
+        // With half a period more, the rounding in `events(of:at:)` counts the first event at once.
         if isEnabled { airtime[member] += periodMicroseconds / 2 }
     }
 
-    /// Notes that nothing has been on the air since `instant`, which may be in the past.
+    /// Records that nothing has been on the air since `instant`, which may be in the past.
     mutating func end(at instant: HCIInstant) {
         if let uncountedSince { airtime[member] += max(0, instant.microseconds(since: uncountedSince)) }
         uncountedSince = nil
     }
 
-    /// The events of a member up to `now`.
+    /// Returns the number of events of a member up to `now`.
     func events(of member: Int, at now: HCIInstant) -> UInt64 {
         guard airtime.indices.contains(member) else { return 0 }
         return earlierEvents[member]

@@ -1,26 +1,29 @@
 public import HCI
 
-/// Keeps a session running on an adapter: carries out the decisions of a ``Supervisor`` and reports the results to it.
+/// Keeps a session (a beacon or a scan) running on an adapter. It carries out the decisions of a ``Supervisor`` and
+/// reports the results to it.
 ///
-/// Use it from one thread. It sends commands and waits for their answers; between the calls nothing runs.
+/// Use it from one thread. Each call sends commands and waits for their answers; between the calls nothing happens.
 public final class AdapterRunner {
     public private(set) var supervisor: Supervisor
-    /// `true` after an end that was requested, `false` after an end because of a fault, `nil` before the end.
+    /// `nil` until the supervisor has ended; then `true` if the end was requested, and `false` if a fault was the
+    /// reason.
     public private(set) var ended: Bool?
 
     /// Increases with each input and each decision of the supervisor. As long as it stays the same, the supervisor's
     /// state stays the same too.
     public private(set) var changes = 0
 
-    /// The last error of the session, or the last fault that was reported from outside.
+    /// The last error of the session, or the last fault that the caller passed to ``handle(_:)``.
     public private(set) var failure: SessionError?
-    /// The reason why advertising may still be on after the end; `nil` if the controller confirmed that it is off.
+    /// The reason why advertising may still be on after the session was stopped; `nil` if the controller confirmed that
+    /// it is off.
     public private(set) var shutdownFailure: SessionError?
 
     private let environment: any AdapterEnvironment
 
-    /// The maximum time for turning advertising off after a fault: 0.5 s, in microseconds. It is short, because the
-    /// error is printed only afterwards.
+    /// The maximum time for turning advertising off after a fault: 0.5 s, in microseconds. It is short because the user
+    /// must wait for the error message until then.
     private static let faultShutdownTimeout = 500_000
 
     /// Creates a runner. It does nothing before the first ``wake()``.
@@ -29,7 +32,7 @@ public final class AdapterRunner {
         self.environment = environment
     }
 
-    /// The latest moment for the next call of ``wake()``; `nil` if there is nothing to wait for.
+    /// The time by which ``wake()`` must be called next; `nil` if nothing is due in the future.
     public var nextWakeUp: HCIInstant? {
         guard let due = supervisor.nextWakeUp else { return nil }
         guard supervisor.isOnAir, let renewal = environment.session?.nextWakeUp else { return due }
@@ -42,12 +45,12 @@ public final class AdapterRunner {
         attempt { session, now throws(SessionError) in try session.wake(now) }
     }
 
-    /// Handles the events that have arrived. If none has, waits for the first one until `deadline`.
+    /// Handles the events that have arrived. If there are none, waits for an event until `deadline`.
     public func receive(until deadline: HCIInstant = .distantPast) {
         attempt { session, _ throws(SessionError) in try session.receive(until: deadline) }
     }
 
-    /// `true` if the session sends or receives, as far as the supervisor knows.
+    /// `true` if the session is sending or scanning, according to the supervisor.
     public var isRunning: Bool { supervisor.isOnAir }
 
     /// Passes an input to the supervisor and carries out its decisions.
@@ -82,8 +85,8 @@ public final class AdapterRunner {
         }
     }
 
-    /// Stops if a stop was requested. The request can arrive during any command, and the code that received it may have
-    /// reported another error.
+    /// Stops if a stop was requested. A stop signal can interrupt any command, and the interrupted command may have
+    /// reported a different error.
     private func stopIfRequested() {
         if environment.isStopWanted { perform(supervisor.handle(.stop, at: environment.now)) }
     }
@@ -101,7 +104,7 @@ public final class AdapterRunner {
                 index = 0
             }
         }
-        // While nothing is on the air, no events are counted, even if the adapter stays open until the next attempt.
+        // Events are not counted while nothing is on the air, even if the adapter stays open until the next attempt.
         if !supervisor.isOnAir { environment.session?.silence(since: environment.now) }
     }
 
@@ -171,8 +174,8 @@ public final class AdapterRunner {
             try environment.confirmOnAir()
             return .rearmed
         }
-        // If the settings cannot be restored, report the fault that changed them: it explains more than the refused
-        // command.
+        // If the settings cannot be restored, the fault that changed them is reported, because it explains more than
+        // the refused command.
         guard supervisor.persistence == .untilFault, case .impossible = input, let fault else { return input }
         failure = fault
         return .impossible("\(fault)")
@@ -194,7 +197,7 @@ public final class AdapterRunner {
         do throws(SessionError) {
             return try body()
         } catch {
-            // If nothing is on the air after an attempt, the attempt counts as refused.
+            // A start after which nothing is on the air is treated like a start that the controller refused.
             if case .failed(.silent, let text) = input(error) { return .failed(.refused, text) }
             return input(error)
         }
@@ -203,8 +206,8 @@ public final class AdapterRunner {
     /// Returns the input with which an error of the session is reported to the supervisor.
     private func input(_ error: SessionError) -> Supervisor.Input {
         failure = error
-        // If another program keeps advertising turned off, the adapter itself works, so this error is never
-        // `impossible`.
+        // This error is never `impossible`: another program turns advertising off again and again, but the adapter
+        // itself works.
         if case .ended(.foreignDisabled, let reason) = error { return .failed(.foreignDisabled, reason) }
         if supervisor.persistence == .untilFault { return error.isInterruption ? .stop : .impossible("\(error)") }
         return switch error {
@@ -235,7 +238,7 @@ public final class AdapterRunner {
     }
 
     private func input(_ error: HCIChannelError) -> Supervisor.Input {
-        // The program has been stopped by a request.
+        // A signal has requested the end of the program.
         if error == .interrupted { return .stop }
         environment.session?.markLost()
         return environment.explain(error).input
@@ -243,7 +246,7 @@ public final class AdapterRunner {
 }
 
 extension Supervisor.Action {
-    /// `true` if it only informs the user or the service manager.
+    /// `true` if the action only informs the user or the service manager.
     fileprivate var isMessage: Bool {
         switch self {
         case .log, .notify: true

@@ -2,17 +2,17 @@ internal import BeaconFrames
 internal import BluetoothTypes
 public import HCI
 
-/// Everything that an ``AdapterRunner`` needs from its surroundings: the adapter, the clock, the profile and the log.
+/// Gives an ``AdapterRunner`` access to the adapter, the clock, the profile and the log.
 ///
-/// The environment owns the session. A service implements it with a real adapter, a test with a virtual one.
+/// The environment owns the session. A service implements this protocol with a real adapter, a test with a virtual one.
 public protocol AdapterEnvironment: AnyObject {
     /// The current time of the adapters' clock.
     var now: HCIInstant { get }
 
-    /// `true` if the session should end for good. It never changes back to `false`.
+    /// `true` after a stop was requested. It never changes back to `false`.
     var isStopWanted: Bool { get }
 
-    /// The session that was started last; `nil` before the first one.
+    /// The session that was started last; `nil` before the first start.
     var session: (any AdapterSession)? { get }
 
     /// Finds the adapter, powers it on if it is down, and opens it.
@@ -21,29 +21,31 @@ public protocol AdapterEnvironment: AnyObject {
     /// Closes the adapter.
     func close()
 
-    /// Reads the controller's capabilities and starts a session on it. Counts and ids of the previous session continue.
+    /// Reads the controller's capabilities and starts a session on it. The counts of events and the ephemeral ids of
+    /// the previous session continue.
     ///
-    /// - Throws: `impossible` if this controller cannot fulfil the request.
+    /// - Throws: `impossible` if this controller cannot send what is requested.
     func startSession() throws(SessionError) -> any AdapterSession
 
-    /// Waits for a sign that the radio really sends what the session has started or set up again.
+    /// Checks that the radio really sends what the session has started or set up again. It may wait for a short time.
     ///
-    /// - Throws: `ended` if it does not.
+    /// - Throws: `ended` if something keeps the session off the air.
     func confirmOnAir() throws(SessionError)
 
-    /// Reads the profile again and keeps the result for ``changeOver()`` and ``adoptProfile()``.
+    /// Reads the profile again and stores it for ``changeOver()`` and ``adoptProfile()``.
     ///
     /// - Returns: `reloadGood` with the adapter's name, or `reloadBad` with the reason.
     func readProfile() -> Supervisor.Input
 
-    /// Replaces the session's advertisements with those of the profile that was read last. If it fails, the old profile
-    /// stays on the air.
+    /// Replaces the session's advertisements with the advertisements of the profile that was read last. If this fails,
+    /// the old profile stays on the air.
     func changeOver() throws(SessionError) -> any AdapterSession
 
     /// Makes the profile that was read last the current one.
     func adoptProfile()
 
-    /// The reason why a channel ended, as far as it can be found out.
+    /// Returns the reason why the connection to the controller ended. If the reason cannot be found, the result
+    /// describes only the error.
     func explain(_ error: HCIChannelError) -> AdapterFault
 
     func log(_ priority: Supervisor.LogPriority, _ text: String)
@@ -65,7 +67,7 @@ extension AdapterEnvironment {
 public struct AdapterFault: Error, Hashable, Sendable {
     public let cause: SupervisorCause
     public let text: String
-    /// `true` if a later attempt cannot succeed either.
+    /// `true` if later attempts would fail too.
     public let isPermanent: Bool
 
     /// - Parameter text: The problem in one sentence.
@@ -81,55 +83,56 @@ public struct AdapterFault: Error, Hashable, Sendable {
 
 /// A session that an ``AdapterRunner`` keeps running on an adapter: the advertisements of a profile, or a scan.
 public protocol AdapterSession: AnyObject {
-    /// `true` if the session sends or scans, as far as the controller has reported.
+    /// `true` if the session is sending or scanning, according to the last report of the controller.
     var isOnAir: Bool { get }
-    /// `true` if the session sets the controller up again after a reset, without help of the supervisor.
+    /// `true` while the session itself is setting the controller up again after a reset.
     var isRestarting: Bool { get }
-    /// The session in a few words, for the log.
+    /// A description of the session for the log.
     var summary: String { get }
-    /// The latest moment for the next call of ``wake(_:)``; `nil` if nothing ever becomes due.
+    /// The time by which ``wake(_:)`` must be called next; `nil` if nothing is due in the future.
     var nextWakeUp: HCIInstant? { get }
     /// Does the work that is due.
     func wake(_ now: HCIInstant) throws(SessionError)
     /// Handles the events that have arrived. If none has, waits for the first one until `deadline`.
     func receive(until deadline: HCIInstant) throws(SessionError)
-    /// Returns whether the session is on the air, without disturbing it.
+    /// Returns true if the session is on the air. The check does not interrupt it.
     func verify() throws(SessionError) -> Bool
-    /// Sets up the controller again, and advertises or scans again.
+    /// Sets up the controller again, and starts advertising or scanning again.
     func rearm() throws(SessionError)
-    /// Notes that nothing has been on the air since `instant`.
+    /// Records that nothing has been on the air since `instant`.
     func silence(since instant: HCIInstant)
-    /// Notes that the controller is out of reach and has lost its settings.
+    /// Records that the controller cannot be reached and has lost its settings.
     func markLost()
     /// Turns everything off and restores the controller, by `deadline`.
     func stop(by deadline: HCIInstant) throws(SessionError)
 }
 
-/// The advertisements of one profile on one controller, sent by HCI or through the kernel.
+/// A session that sends the advertisements of one profile on one controller, with HCI commands or through the kernel.
 public protocol AdvertisingSession: AdapterSession {
     /// The current time of the clock of the session's host.
     var now: HCIInstant { get }
-    /// The state that payloads depend on.
+    /// The values from which payloads are built, such as the clock for ephemeral ids.
     var live: LiveContent { get }
     /// The advertisements on the air, in the order of the profile.
     var advertisements: [OnAirAdvertisement] { get }
-    /// Advertising events of all advertisements since the start, including those that a reload has removed.
+    /// The number of advertising events since the start. Events of advertisements that a reload has removed are
+    /// included.
     var computedEvents: UInt64 { get }
     var controller: OnAirController { get }
-    /// One sentence for each request that the controller cannot fulfil.
+    /// One sentence for each setting of the profile that the controller cannot apply.
     var warnings: [String] { get }
     /// The advertising sets or instances of the session, which other programs must not change.
     var watched: ForeignActivity.Watched { get }
 }
 
 extension AdvertisingSession {
-    /// Always `false`: after a reset the supervisor starts the session again.
+    /// Always `false`: after a reset, the supervisor starts the session again, not the session itself.
     public var isRestarting: Bool { false }
 
-    /// Does nothing: a new start sets everything up anyway.
+    /// Does nothing: the next start sets everything up again.
     public func markLost() {}
 
-    /// The time at which all advertisements were first on the air together; `nil` before that.
+    /// The first time at which all advertisements were on the air together; `nil` before that time.
     public var onAirSince: HCIInstant? { live.onAirSince }
 
     /// The time since ``onAirSince``, in whole seconds.
@@ -138,7 +141,8 @@ extension AdvertisingSession {
     /// The beacon's own clock, from which ephemeral ids are computed.
     public var clock: EIDClock { live.clock }
 
-    /// `true` if ``memory`` contains ephemeral ids, or packet numbers that an encryption has used.
+    /// `true` if ``memory`` must be saved, because it contains the clock of ephemeral ids or the packet numbers of an
+    /// encryption.
     public var hasMemory: Bool { live.hasMemory }
 
     /// The values that must survive a restart.
@@ -146,7 +150,7 @@ extension AdvertisingSession {
 
     /// Compares the beacon's own clock with the wall clock and corrects it.
     ///
-    /// Ids change at once if the beacon's own clock was behind, or far ahead.
+    /// Ephemeral ids change at once if the beacon's own clock was behind, or far ahead.
     ///
     /// - Parameters:
     ///   - unixMicroseconds: The wall clock, in microseconds since 1970.
@@ -156,10 +160,10 @@ extension AdvertisingSession {
         live.synchronize(unixMicroseconds: unixMicroseconds, isTrusted: isTrusted, at: now)
     }
 
-    /// Keeps the advertisements on the air until `deadline`, for a program without an ``AdapterRunner``.
+    /// Keeps the advertisements on the air until `deadline`. Use it in a program that has no ``AdapterRunner``.
     ///
-    /// - Throws: `ended` if the advertisements are off the air, `command` or `management` with `interrupted` inside if
-    ///   a signal arrived.
+    /// - Throws: `ended` if the advertisements are off the air; `command` or `management` with the channel error
+    ///   `interrupted` if a signal arrived.
     public func run(until deadline: HCIInstant) throws(SessionError) {
         while true {
             let wakeUp = nextWakeUp
@@ -181,7 +185,7 @@ extension AdvertisingSession {
         }
     }
 
-    /// The advertisements with their intervals, addresses and contents.
+    /// A description for the log: the advertisements with their intervals, addresses and contents.
     public var summary: String {
         let list = advertisements.map { status in
             "\(status.advertisement.content.typeName) every "
@@ -195,9 +199,9 @@ extension AdvertisingSession {
     }
 }
 
-/// Handles at most 256 events: waits for the first one until `deadline`, then handles those that have already arrived.
+/// Waits for the first event until `deadline`, then handles all events that have already arrived, at most 256.
 ///
-/// - Parameter next: Returns the next event that arrives until an instant.
+/// - Parameter next: Returns the next event; `nil` if none arrives by the given instant.
 func takeEvents<Event>(
     until deadline: HCIInstant, _ next: (HCIInstant) throws -> Event?, _ handle: (Event) throws(SessionError) -> Void
 ) throws(SessionError) {

@@ -1,26 +1,27 @@
 internal import BluetoothTypes
 public import HCI
 
-/// The steps of advertising, in their order: configure, set the data, enable. Each command family implements them.
+/// The steps of advertising in their order: configure, set the data, enable. Each command family (legacy and extended)
+/// implements them.
 ///
-/// The data is set before enabling, so that no old payload is ever on the air.
+/// The data is set before the set is enabled, so that the controller never sends an old payload.
 protocol AdvertisingCommands {
-    /// Sets address, parameters and radio power. Advertising is off afterwards.
+    /// Turns advertising off, and sets the address, the parameters and the radio power.
     func configure(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) -> SetConfiguration
-    /// Replaces the data in place, from the next advertising event on.
+    /// Replaces the data without turning the set off. The next advertising event contains the new data.
     func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError)
     func setScanResponse(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError)
-    /// Replaces the parameters of a set that is off, for a new interval. Address, data and power stay.
+    /// Replaces the parameters of a set that is off, to change its interval. The address, the data and the power stay
+    /// the same.
     func change(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError)
-    /// Turns a set off and gives it another random address. Parameters and power stay.
+    /// Turns a set off and gives it another random address. The parameters and the power stay the same.
     ///
     /// - Returns: `false` if the controller refuses the address, because it scans.
     func move(to address: DeviceAddress, _ host: HCIHost) throws(SessionError) -> Bool
     func enable(_ host: HCIHost) throws(SessionError)
-    /// Turns advertising off. Succeeds also if advertising is off already, although some controllers refuse the command
-    /// then.
+    /// Turns advertising off. If it is already off, some controllers refuse the command; this refusal is not an error.
     func disable(_ host: HCIHost) throws(SessionError)
-    /// Frees the controller's memory for this set, after ``disable(_:)``.
+    /// Frees the controller's memory for this set. Call it after ``disable(_:)``.
     func release(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError)
 }
 
@@ -43,9 +44,9 @@ extension SetParameters {
 }
 
 extension HCIHost {
-    /// Returns whether the set with these parameters is enabled. To find out, the function sets the same parameters
-    /// again: a controller refuses this for an enabled set. In both cases the state of the set does not change (Core
-    /// Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
+    /// Returns true if the set with these parameters is enabled. To find out, the function sets the same parameters
+    /// again, which a controller refuses for an enabled set. The state of the set does not change, whether the
+    /// controller accepts or refuses (Core Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
     func isAdvertising(_ parameters: SetParameters) throws -> Bool {
         do {
             switch parameters.family {
@@ -65,12 +66,12 @@ extension HCIHost {
     func turnOff(_ sets: [SetParameters], isExclusive: Bool) -> SessionError? {
         var failure: SessionError?
         for set in sets {
-            // A controller that has disappeared or does not answer gets no further commands.
+            // If the controller has disappeared or does not answer, no further commands are sent.
             if let failure, failure.isHopeless { break }
             failure = disableDespiteSignals(set) ?? failure
         }
         if isExclusive {
-            // The controller was reset at the start, and only a reset undoes all settings.
+            // The session began with a reset, so a reset also restores the controller at the end.
             do throws(HCICommandError) {
                 _ = try execute(HCIReset())
                 return nil
@@ -88,8 +89,8 @@ extension HCIHost {
         return failure
     }
 
-    /// Disables a set. If a signal interrupts the command, tries again: a second Ctrl-C must not leave the beacon on
-    /// the air.
+    /// Disables a set. If a signal interrupts the command, it is sent once more, because a second Ctrl-C must not leave
+    /// the beacon on the air.
     private func disableDespiteSignals(_ set: SetParameters) -> SessionError? {
         for _ in 0..<2 {
             do throws(SessionError) {
@@ -112,7 +113,7 @@ extension HCICommandError {
         }
     }
 
-    /// `true` if the controller refuses a vendor command, or does not answer it, as some controllers do.
+    /// `true` if the controller refuses a vendor command. Some controllers refuse by not answering.
     var isVendorsRefusal: Bool {
         if case .noAnswer = self { return true }
         return isRefusal
@@ -190,14 +191,14 @@ struct LegacyAdvertising: AdvertisingCommands {
         }
     }
 
-    /// The number of attempts to set an address. If an address is refused, `pharos listen` pauses its scan, so a later
-    /// attempt may succeed.
+    /// The number of attempts to set an address. When an address is refused, a `pharos listen` on the same adapter
+    /// pauses its scan, so a later attempt may succeed.
     private static let addressAttempts = 5
     /// The time between two attempts, in microseconds: 50 ms.
     private static let addressPauseMicroseconds = 50_000
 
-    /// Sets the random address. Returns the last refusal if the controller is scanning or connecting; `nil` after
-    /// success.
+    /// Sets the random address. Returns `nil` after success. If the controller refuses all attempts, because it is
+    /// scanning or connecting, returns the last refusal.
     private static func refusal(
         of address: DeviceAddress, attempts: Int, _ host: HCIHost
     ) throws(SessionError) -> SessionError? {
@@ -259,15 +260,15 @@ extension AdvertisingPDU {
     }
 }
 
-/// The extended commands for one advertising set. The set sends legacy PDUs, which every phone receives, unless the
-/// advertisement has a PHY.
+/// The extended commands for one advertising set. If the advertisement has no PHY, the set sends legacy PDUs, which
+/// every phone receives.
 ///
 /// Core Specification 5.4, Vol 4 Part E 7.8.52...7.8.59.
 struct ExtendedAdvertising: AdvertisingCommands {
     let handle: UInt8
 
     func configure(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) -> SetConfiguration {
-        // An enabled set from an earlier run would refuse new parameters.
+        // A set that an earlier run left enabled would refuse new parameters.
         try disable(host)
         let legacyHint =
             "the controller still follows the legacy commands of an older kernel; use hciN:user, which resets it"
@@ -328,7 +329,7 @@ struct ExtendedAdvertising: AdvertisingCommands {
 }
 
 extension HCIHost {
-    /// Sets the parameters of an advertising set. Uses version 2 of the command only if the profile requires S=2 or
+    /// Sets the parameters of an advertising set. Version 2 of the command is used only if the profile requires S=2 or
     /// S=8.
     ///
     /// - Returns: The power that the controller has selected.
@@ -384,14 +385,15 @@ extension AdvertisingPDU {
     }
 }
 
-/// A passive scan that reports every advertisement, including duplicates, with a window as long as its interval.
+/// A passive scan that reports every advertisement, including duplicates. It scans without pauses: its window is as
+/// long as its interval.
 ///
 /// Core Specification 5.4, Vol 4 Part E 7.8.10, 7.8.11, 7.8.64, 7.8.65.
 public struct PassiveScan: Sendable {
     private let isExtended: Bool
 
-    /// Creates a scan that uses the extended commands if the controller has them, because a controller refuses legacy
-    /// commands after extended ones.
+    /// Creates a scan. It uses the extended commands if the controller has them, because a controller refuses legacy
+    /// commands after extended commands.
     public init(_ capabilities: ControllerCapabilities) {
         isExtended = capabilities.hasExtendedAdvertising
     }
@@ -399,7 +401,7 @@ public struct PassiveScan: Sendable {
     /// The scan window and the scan interval: 60 ms.
     private static let window = ScanInterval(rawValue: 96)
 
-    /// Enables the scan. The reports are events of `host`.
+    /// Enables the scan. Its reports arrive as events of `host`.
     public func start(_ host: HCIHost) throws(SessionError) {
         try advertising {
             if isExtended {

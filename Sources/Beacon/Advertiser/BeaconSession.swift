@@ -2,11 +2,11 @@ internal import BeaconFrames
 internal import BluetoothTypes
 public import HCI
 
-/// All advertisements of a machine on one controller, sent with HCI commands.
+/// Sends all advertisements of a machine with one controller, with HCI commands.
 ///
-/// The session waits only for the answers to its commands. Its caller passes events to ``handle(_:)``, calls
-/// ``wake(_:)`` at ``nextWakeUp``, and decides what to do about errors; ``AdapterRunner`` does all of this. If no
-/// advertisements share a set and no payload changes, there is no next wake-up.
+/// The session waits only for the answers to its commands. The caller passes events to ``handle(_:)``, calls
+/// ``wake(_:)`` at ``nextWakeUp``, and handles errors. ``AdapterRunner`` does all of this. ``nextWakeUp`` is `nil` if
+/// no advertisements share a set, no interval changes and no payload changes.
 ///
 /// The telemetry counters (ADV_CNT, SEC_CNT) begin at ``start()`` and continue through ``rearm(on:allocation:)`` and
 /// ``replace(with:)``.
@@ -23,7 +23,7 @@ public final class BeaconSession {
     ///   - clock: The clock for ephemeral ids; `nil` for a new clock that starts now, at 65280 s.
     ///   - memory: The ids and counters of an earlier run; `nil` if there are none.
     ///   - countersAtStart: The first values of the telemetry counters.
-    ///   - telemetry: The sensors; without them their values are sent as unknown.
+    ///   - telemetry: The sensors; `nil` to send their values as unknown.
     ///   - randomness: The source of random numbers for salts, new addresses, and the times at which ids change.
     public init(
         host: HCIHost, allocation: SetAllocation, clock: EIDClock? = nil, memory: BeaconMemory? = nil,
@@ -39,10 +39,10 @@ public final class BeaconSession {
         sets = allocation.sets.map { ActiveSet($0, allocation.sources) }
     }
 
-    /// Configures the controller, sets the data, and enables advertising, in this order, one set after the other. All
-    /// counters start at their first values.
+    /// Sets up one set after the other: configures it, sets its data, and enables it. All counters start at their first
+    /// values.
     ///
-    /// - Throws: The first error. All earlier settings have been undone.
+    /// - Throws: The first error. All earlier changes have been undone.
     public func start() throws(SessionError) {
         live.onAirSince = nil
         live.stoppedAt = nil
@@ -70,10 +70,10 @@ public final class BeaconSession {
 
     public var now: HCIInstant { host.now }
 
-    /// The time at which ``wake(_:)`` has work to do; `nil` for never.
+    /// The time by which ``wake(_:)`` must be called next; `nil` if nothing will become due.
     public var nextWakeUp: HCIInstant? {
         guard isOnAir else { return nil }
-        // This property is read at each wake-up. Access through a span avoids copying each set.
+        // This property is read at each wake-up, so the sets are accessed through a span, which does not copy them.
         var wakeUp = live.nextIDChange ?? .distantFuture
         let sets = sets
         for index in sets.indices {
@@ -85,15 +85,15 @@ public final class BeaconSession {
         return wakeUp == .distantFuture ? nil : wakeUp
     }
 
-    /// `true` if all sets are enabled, as far as the controller has reported.
+    /// `true` if all sets are enabled, according to the reports of the controller.
     public var isOnAir: Bool {
         guard live.stoppedAt == nil, live.onAirSince != nil else { return false }
         for index in sets.indices where !sets[index].isEnabled { return false }
         return true
     }
 
-    /// Does what is due: changes ids, changes the interval of patterns, sends the next advertisement of each shared
-    /// set, and renews telemetry.
+    /// Carries out what is due: changes ids, changes the interval of patterns, changes shared sets to their next
+    /// advertisement, and renews telemetry.
     ///
     /// - Throws: The first error. Some advertisements may be off the air until ``rearm(on:allocation:)``.
     public func wake(_ now: HCIInstant) throws(SessionError) {
@@ -111,14 +111,15 @@ public final class BeaconSession {
 // MARK: Starting again, and changing the advertisements
 
 extension BeaconSession {
-    /// Sets everything up again, after a reset or on a controller that has come back. Counters, ids, addresses and the
-    /// order of shared sets continue.
+    /// Sets everything up again, after a reset of the controller or after it was absent. Counters, ids, addresses and
+    /// the order of the advertisements in shared sets continue.
     ///
     /// - Parameters:
-    ///   - newHost: A new connection to the controller, with the clock of the old one; `nil` for the same connection.
-    ///   - newAllocation: The allocation for another controller, or for one whose capabilities have changed; `nil` for
-    ///     the same allocation.
-    /// - Throws: The first error. Everything that could be turned off is off, and counters have not changed.
+    ///   - newHost: A new connection to the controller, which must use the same clock as the old connection; `nil` for
+    ///     the same connection.
+    ///   - newAllocation: The allocation for another controller, or for changed capabilities of the same controller;
+    ///     `nil` for the same allocation.
+    /// - Throws: The first error. Everything that could be turned off is off. The counters have not changed.
     public func rearm(on newHost: HCIHost?, allocation newAllocation: SetAllocation?) throws(SessionError) {
         silence(since: (newHost ?? host).now)
         if let newHost { host = newHost }
@@ -131,8 +132,8 @@ extension BeaconSession {
 
     public func rearm() throws(SessionError) { try rearm(on: nil, allocation: nil) }
 
-    /// Notes that nothing has been on the air since `instant`. Until ``rearm(on:allocation:)`` no events are counted,
-    /// and nothing is due.
+    /// Records that nothing has been on the air since `instant`. Until ``rearm(on:allocation:)``, no events are
+    /// counted, and nothing is due.
     public func silence(since instant: HCIInstant) {
         for index in sets.indices { sets[index].end(at: instant) }
     }
@@ -197,7 +198,8 @@ extension BeaconSession {
         sets[index].tally.begin(sets[index].currentMember, at: now)
     }
 
-    /// Makes `newAllocation` the current one. Advertisements whose content stays the same keep their event counts.
+    /// Makes `newAllocation` the current allocation. Advertisements whose content stays the same keep their event
+    /// counts.
     private func adopt(_ newAllocation: SetAllocation) {
         countCompleted()
         var oldFrames = frames
@@ -240,8 +242,8 @@ extension BeaconSession {
                     try setUp(enabledCount)
                     enabledCount += 1
                 } catch {
-                    // The kernel or another program holds some of the controller's sets: use only as many as were
-                    // available.
+                    // The kernel or another program uses some of the controller's sets, so only the available sets are
+                    // used.
                     guard enabledCount > 0, case .command(let refusal, _) = error,
                         refusal.status == .memoryCapacityExceeded
                     else { throw error }
@@ -257,7 +259,7 @@ extension BeaconSession {
     }
 
     /// The maximum time for turning off a controller that did not answer: 0.5 s, in microseconds. It is short, because
-    /// the error message gives the timeout of one command and should appear soon after that time.
+    /// the error message is printed only after this time.
     private static let turnOffTimeout = 500_000
 
     private func turnOff(after error: SessionError) {
@@ -269,7 +271,7 @@ extension BeaconSession {
         _ = turnOff()
     }
 
-    /// Sets up a set and enables it, regardless of its former state.
+    /// Sets up a set and enables it, whatever its state was before.
     private func setUp(_ index: Int) throws(SessionError) {
         sets[index].end(at: host.now)
         if let schedule = live.idSchedule(of: sets[index].assignment.rotatingKey) {
@@ -279,13 +281,13 @@ extension BeaconSession {
         frames[sets[index].currentFrame].patternClock?.update(to: host.now)
         let parameters = currentParameters(index)
         let configuration = try commands.configure(parameters, host)
-        // An ephemeral id that is sent from another program's address could be tracked, so the set stays off until the
-        // scan ends.
+        // If an ephemeral id were sent from another program's address, the beacon could be tracked. So the set stays
+        // off until the scan ends.
         if let refusal = configuration.addressRefusal, sets[index].assignment.rotatingKey != nil { throw refusal }
         sets[index].isAddressRefused = configuration.addressRefusal != nil
         sets[index].grant = configuration.power
-        // Build all payloads now, so that a payload that cannot be built causes an error now, not when it is first
-        // sent.
+        // All payloads are built now, so that an error in a payload is reported at the start and not when its turn
+        // comes.
         for frame in sets[index].assignment.members { try buildPayload(frame, sets[index], host.now) }
         sets[index].data = nil
         try updateData(index, sets[index].currentFrame)
@@ -296,7 +298,7 @@ extension BeaconSession {
         begin(index, parameters.interval)
     }
 
-    /// Notes that a set has been enabled with `interval`.
+    /// Records that a set has been enabled with `interval`.
     private func begin(_ index: Int, _ interval: AdvertisingInterval) {
         let now = host.now
         if sets[index].assignment.pattern != nil {
@@ -343,8 +345,7 @@ extension BeaconSession {
         }
     }
 
-    /// Tries again to set the addresses that the controller has refused during a scan or that another program has
-    /// changed.
+    /// Tries again to set each address that the controller refused during a scan or that another program changed.
     private func restoreAddresses() throws(SessionError) {
         for index in sets.indices where sets[index].isAddressRefused {
             sets[index].end(at: host.now)
@@ -357,10 +358,10 @@ extension BeaconSession {
         }
     }
 
-    /// Notes that another program has changed the random address of a legacy advertiser. The advertisement stays on the
-    /// air with the other address, and ``verify()`` restores its own address.
+    /// Records that another program has changed the random address of a legacy advertiser. The advertisement stays on
+    /// the air with the changed address, and ``verify()`` restores its own address.
     ///
-    /// - Throws: `ended` for an ephemeral id, which must have its own address.
+    /// - Throws: `ended` if the advertisement is an ephemeral id, because that must not be sent from another address.
     public func noteForeignAddress() throws(SessionError) {
         for index in sets.indices where sets[index].parameters.randomAddress != nil {
             guard sets[index].assignment.rotatingKey == nil else {
@@ -375,14 +376,14 @@ extension BeaconSession {
         try sets[index].commands.disable(host)
     }
 
-    /// Notes that a set is off the air from now on.
+    /// Records that a set is off the air from now on.
     private func end(_ index: Int) { sets[index].end(at: host.now) }
 }
 
 // MARK: Payloads
 
 extension BeaconSession {
-    /// Sends the advertisement whose turn it is, with a payload that is not too old.
+    /// Changes a shared set to the advertisement whose turn it is, and renews its payload if it is too old.
     private func renew(_ index: Int, _ now: HCIInstant) throws(SessionError) {
         let (frame, hasChanged) = sets[index].advance(to: now)
         if frames[frame].renewalDue != nil, frames[frame].isDue(at: now, afterPause: hasChanged) {
@@ -419,11 +420,12 @@ extension BeaconSession {
         frames[frame].planRenewal(at: now, isShared: set.assignment.isShared)
     }
 
-    /// Changes an id and its address together, in all sets that send the id. Each set is disabled for a moment, which
-    /// costs one advertising event, because controllers refuse a new address for an enabled set in some states.
+    /// Changes an id and its address together, in all sets that send the id. Each set is disabled for a moment, because
+    /// some controllers refuse a new address for an enabled set. This costs one advertising event.
     private func changeID(_ schedule: EphemeralIDSchedule) throws(SessionError) {
         let setsWithID = sets.indices.filter { sets[$0].assignment.rotatingKey == schedule.key }
-        // Turn off all sets first: the old address must not be received together with the new address.
+        // All sets are turned off first. Otherwise an observer could receive the old address and the new address at the
+        // same time and connect the two.
         if setsWithID.count > 1 {
             for index in setsWithID { try disable(index) }
         }
@@ -441,7 +443,7 @@ extension BeaconSession {
         return host.turnOff(sets.map(\.parameters), isExclusive: allocation.isExclusive)
     }
 
-    /// Turns off sets that are not needed any more, as far as the controller allows it.
+    /// Turns off sets that are no longer needed. A set that the controller refuses to turn off is skipped.
     private func release(_ sets: [ActiveSet]) {
         for set in sets {
             do throws(SessionError) {
@@ -467,10 +469,10 @@ extension BeaconSession: AdvertisingSession {
         return handles.isEmpty ? .legacy : .sets(handles: Set(handles))
     }
 
-    /// Tries again to set the addresses that the controller has refused during a scan or that another program has
-    /// changed, then checks that each set is enabled. For the check, it sets the parameters of the set again: a
-    /// controller refuses this for an enabled set. In both cases the state of the set does not change (Core
-    /// Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
+    /// Checks that each set is enabled. To find out, the parameters of the set are set again, which a controller
+    /// refuses for an enabled set; the set itself does not change (Core Specification 5.4, Vol 4 Part E 7.8.5 and
+    /// 7.8.53). Before the check, this function tries again to set each address that the controller refused during a
+    /// scan or that another program changed.
     public func verify() throws(SessionError) -> Bool {
         guard isOnAir else { return false }
         try restoreAddresses()
@@ -484,7 +486,7 @@ extension BeaconSession: AdvertisingSession {
 // MARK: Events
 
 extension BeaconSession {
-    /// Handles an event that does not answer a command.
+    /// Handles an event of the controller that is not the answer to a command.
     ///
     /// - Throws: `ended` if the event means that an advertisement is off the air.
     public func handle(_ event: HCIEvent) throws(SessionError) {
@@ -509,7 +511,7 @@ extension BeaconSession {
         }
     }
 
-    /// Connection Complete, Enhanced Connection Complete (LE subevents 0x01 and 0x0A), with status success.
+    /// Returns true for a successful Connection Complete or Enhanced Connection Complete (LE subevents 0x01 and 0x0A).
     private static func isConnection(_ code: UInt8, _ parameters: [UInt8]) -> Bool {
         code == HCIEventCode.leMeta && parameters.count > 1 && [0x01, 0x0A].contains(parameters[0])
             && parameters[1] == 0
@@ -517,8 +519,8 @@ extension BeaconSession {
 
     private static let disconnectionComplete: UInt8 = 0x05
 
-    /// Enables a connectable set again, because a connection ends advertising. Some controllers refuse this until the
-    /// disconnection; such a refusal is ignored.
+    /// Enables a connectable set again, because the controller turns it off when a device connects. Some controllers
+    /// refuse this while the connection exists; their refusal is ignored.
     private func enableAgain(_ index: Int) throws(SessionError) {
         do throws(SessionError) {
             try sets[index].commands.enable(host)
@@ -575,8 +577,9 @@ extension BeaconSession {
         } + transmitPowerWarnings
     }
 
-    /// Advertising events of all advertisements since the start, computed from the time on the air and the mean period:
-    /// legacy controllers do not count events, and extended ones report them only at the end of a set.
+    /// The number of advertising events of all advertisements since the start. It is computed from the time on the air
+    /// and the mean period, because legacy controllers do not count events, and controllers with extended advertising
+    /// report the number only when a set ends.
     public var computedEvents: UInt64 { events(at: live.countedUntil(host.now)) }
 
     private func counters(at now: HCIInstant) -> TelemetryCounters {
@@ -594,7 +597,8 @@ extension BeaconSession {
 }
 
 extension RadioPowerGrant {
-    /// A warning if the power is not the requested one.
+    /// The warning for the user if the requested power is not in use or not certain; `nil` if there is nothing to
+    /// report.
     fileprivate var complaint: String? {
         switch self {
         case .notSettable, .unverified: description

@@ -1,11 +1,11 @@
 public import BluetoothTypes
 public import HCI
 
-/// The capabilities that a controller reports, as far as advertising needs them.
+/// The capabilities of a controller that advertising needs, as the controller reports them.
 public struct ControllerCapabilities: Hashable, Sendable {
     public var version: HCIVersion
     public var manufacturer: CompanyIdentifier
-    /// All zero if the controller has none.
+    /// The controller's public address; all bytes are 0 if it has none.
     public var publicAddress: DeviceAddress
     public var leFeatures: LEFeatures
     public var supportedCommands: SupportedCommands
@@ -18,18 +18,19 @@ public struct ControllerCapabilities: Hashable, Sendable {
     /// The command that sets the radio power.
     public var powerControl: PowerControl
 
-    /// `true` if the controller has the extended commands. If so, Pharos uses only these: after a command of one
-    /// family, a controller refuses the other family until it is reset (Core Specification 5.4, Vol 4 Part E 3.1.1).
+    /// `true` if the controller has the extended commands. Pharos then uses no legacy commands: after a command of one
+    /// family, a controller refuses commands of the other family until it is reset (Core Specification 5.4, Vol 4 Part
+    /// E 3.1.1).
     public var hasExtendedAdvertising: Bool { leFeatures.contains(.extendedAdvertising) }
 
-    /// `true` if the host can select S=2 or S=8 on LE Coded, which requires version 2 of the command that sets the
+    /// `true` if the host can select S=2 or S=8 on LE Coded. This requires version 2 of the command that sets the
     /// parameters.
     public var selectsCoding: Bool {
         leFeatures.contains(.advertisingCodingSelection)
             && supportedCommands.contains(LESetExtendedAdvertisingParametersV2.self)
     }
 
-    /// The shortest and the longest interval for `pdu`.
+    /// Returns the shortest and the longest interval that the controller accepts for `pdu`.
     public func intervalRange(for pdu: AdvertisingPDU) -> ClosedRange<AdvertisingInterval> {
         if hasExtendedAdvertising { return AdvertisingInterval.extendedRange }
         let longest = AdvertisingInterval.legacyRange.upperBound
@@ -44,8 +45,8 @@ public struct ControllerCapabilities: Hashable, Sendable {
 extension ControllerCapabilities {
     /// Reads the capabilities of the controller behind `host`.
     ///
-    /// - Parameter isExclusive: `true` if no other program uses the controller. If so, it is reset first, and its event
-    ///   masks are set. Otherwise the kernel has done that.
+    /// - Parameter isExclusive: `true` if no other program uses the controller. If so, this function first resets the
+    ///   controller and sets its event masks. Otherwise the kernel has already done so.
     public static func read(
         from host: HCIHost, isExclusive: Bool
     ) throws(HCICommandError) -> ControllerCapabilities {
@@ -62,7 +63,7 @@ extension ControllerCapabilities {
         if result.hasExtendedAdvertising {
             result.advertisingSets = Int(try host.execute(LEReadNumberOfSupportedAdvertisingSets()).count)
             if commands.contains(LEReadMaximumAdvertisingDataLength.self) {
-                // BlueZ's btvirt lists this command but refuses it. Every set can hold 31 bytes.
+                // BlueZ's btvirt lists this command but refuses it. Every set accepts at least 31 bytes.
                 let maximum = try host.executeOptional(LEReadMaximumAdvertisingDataLength())
                 result.maximumDataLength = maximum.map { Int($0.maximumLength) } ?? AdvertisingData.legacyLimit
             }
@@ -77,7 +78,7 @@ extension ControllerCapabilities {
         return result
     }
 
-    /// Tries Reset three times: a UART may lose the first octets after it was opened.
+    /// Sends Reset up to three times, because a UART may lose the first bytes after it was opened.
     private static func reset(_ host: HCIHost) throws(HCICommandError) {
         for _ in 0..<2 {
             do throws(HCICommandError) {
@@ -90,14 +91,14 @@ extension ControllerCapabilities {
         _ = try host.execute(HCIReset())
     }
 
-    /// Enables the LE Meta event and the subevents for extended reports and Advertising Set Terminated, which are
-    /// masked after Reset.
+    /// Enables the events that Pharos needs and that are off after Reset: the LE Meta event, and its subevents for
+    /// extended reports and Advertising Set Terminated.
     public func openEventMasks(_ host: HCIHost) throws(HCICommandError) {
         let extendedMask = LEEventMask.standard.union([.extendedAdvertisingReport, .advertisingSetTerminated])
         _ = try host.execute(SetEventMask(.standardAndLE))
         _ = try host.execute(LESetEventMask(hasExtendedAdvertising ? extendedMask : .standard))
         if supportedCommands.contains(WriteLEHostSupported.self) {
-            // Controllers with only LE list the command and refuse it. They do not need it.
+            // Controllers that support only LE list the command but refuse it. They do not need it.
             _ = try host.executeOptional(WriteLEHostSupported(true))
         }
     }
@@ -115,7 +116,7 @@ public struct ManagedCapabilities: Hashable, Sendable {
     public var flags: ManagementAdvertisingFlags
     /// The largest instance number; the smallest is 1.
     public var maximumInstances: UInt8
-    /// The instances in use, as far as the kernel lists them.
+    /// The instances that the kernel lists as being in use.
     public var instances: [UInt8]
     public var maximumDataLength: Int
     public var maximumScanResponseLength: Int
@@ -142,13 +143,14 @@ public struct ManagedCapabilities: Hashable, Sendable {
 
     public var name: String { "hci\(index):mgmt" }
 
-    /// `true` if a program has made the whole adapter connectable: every advertisement is then connectable, and sent
+    /// `true` if a program has made the whole adapter connectable. Every advertisement is then connectable, and is sent
     /// from the adapter's own address.
     public var makesConnectable: Bool { current.contains(.connectable) }
 }
 
 extension ManagementSettings {
-    /// The reason why no instance can be on the air with these settings of hci`index`; `nil` if instances can be.
+    /// Returns the reason why no instance can be on the air with these settings of hci`index`; `nil` if these settings
+    /// allow instances.
     func obstacle(index: UInt16) -> String? {
         guard contains(.advertising) else { return nil }
         return
@@ -157,7 +159,8 @@ extension ManagementSettings {
     }
 }
 
-/// An adapter that is ready for the kernel's advertising manager, and the changes to undo afterwards.
+/// An adapter that is ready for the kernel's advertising manager. It also stores which settings ``restore()`` must
+/// undo.
 public final class ManagedAdapter {
     public let host: ManagementHost
     public let capabilities: ManagedCapabilities
@@ -168,8 +171,8 @@ public final class ManagedAdapter {
 
     /// Reads the kernel's capabilities on hci`index`, and turns on LE and power if they are off.
     ///
-    /// - Throws: `impossible` for an adapter without LE, `management` if the kernel refuses a command. All changes have
-    ///   been undone in both cases.
+    /// - Throws: `impossible` for an adapter without LE, `management` if the kernel refuses a command. In both cases,
+    ///   the settings are restored first.
     public init(_ host: ManagementHost, index: UInt16) throws(SessionError) {
         self.host = host
         let information = try advertising { try host.execute(ReadControllerInformation(), index: index) }

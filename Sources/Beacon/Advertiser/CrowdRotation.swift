@@ -1,12 +1,13 @@
 public import HCI
 
-/// Decides which identity of a crowd each advertising set sends, and until when. It also counts the turns.
+/// Decides which identity of a crowd each advertising set sends, and for how long. It also counts the turns.
 ///
-/// The identities take turns in their order. A set sends one identity for the dwell time, then the next one that no
-/// other set sends. If there are as many sets as identities, every identity stays on the air.
+/// A crowd is a number of beacons (identities) that one controller sends in turn. A set sends one identity for the
+/// dwell time: this is a turn. It then sends the next identity in the list that no other set sends. If there are as
+/// many sets as identities, every identity stays on the air.
 ///
-/// Time is a parameter. The caller carries out a turn with commands and reports its results, so a turn takes as long as
-/// the commands do.
+/// The caller passes the time, carries out each turn with commands, and reports the results. So a turn lasts for the
+/// dwell time plus the time that the commands take.
 public struct CrowdRotation: Sendable {
     /// An identity that a set sends next.
     public struct Turn: Hashable, Sendable {
@@ -28,7 +29,7 @@ public struct CrowdRotation: Sendable {
     }
 
     private struct Slot: Sendable {
-        /// The identity that the set sends, or that waits until the set can be enabled; `nil` if there is neither.
+        /// The identity that the set sends, or will send as soon as the set can be enabled; `nil` if there is none.
         var identity: Int?
         /// The time at which the controller confirmed that the set is enabled; `nil` while the set is off.
         var enabledAt: HCIInstant?
@@ -36,7 +37,7 @@ public struct CrowdRotation: Sendable {
         var commandSentAt: HCIInstant?
         /// The earliest time of the next attempt while the set is off.
         var retryAt = HCIInstant.distantPast
-        /// The beginning of the set's last turn; `nil` before the first turn, and after a pause.
+        /// The time at which the set's last turn began; `nil` before the first turn, and after a pause.
         var previousBegin: HCIInstant?
     }
 
@@ -53,8 +54,8 @@ public struct CrowdRotation: Sendable {
     public private(set) var airtimes: ClosedRange<Int>?
     /// The time of the first turn; `nil` before it.
     public private(set) var begunAt: HCIInstant?
-    /// The number of turns whose length is known, and the sum of these lengths in microseconds. A length is the time
-    /// from the beginning of a turn to the beginning of the next turn on the same set.
+    /// The number of turns whose length is known, and the sum of these lengths in microseconds. The length of a turn is
+    /// the time until the next turn on the same set begins.
     private var lengths = (count: 0, sum: 0)
     /// The number of measured times between the beginnings of two turns of one identity, and their sum in microseconds.
     private var gaps = (count: 0, sum: 0)
@@ -64,11 +65,12 @@ public struct CrowdRotation: Sendable {
     /// `true` if a turn was ever postponed.
     private var hasPostponed = false
 
-    /// A rotation in which nothing is on the air.
+    /// A rotation before its first turn.
     ///
     /// - Parameters:
     ///   - identities: At least 1.
-    ///   - sets: The number of advertising sets, at least 1. At most as many sets are used as there are identities.
+    ///   - sets: The number of advertising sets, at least 1. If there are more sets than identities, the other sets are
+    ///     not used.
     ///   - dwellMicroseconds: The time for which a set sends an identity.
     public init(identities: Int, sets: Int, dwellMicroseconds: Int) {
         tallies = [Tally](repeating: Tally(), count: max(1, identities))
@@ -79,7 +81,7 @@ public struct CrowdRotation: Sendable {
     /// `true` if there are as many sets as identities, so that no set ever changes its identity.
     public var isConstant: Bool { sets == identities }
 
-    /// The time at which ``take(at:)`` returns a turn; `nil` for never.
+    /// The time from which ``take(at:)`` returns a turn; `nil` if no turn will become due.
     public var nextTurn: HCIInstant? {
         slots.compactMap(due).min()
     }
@@ -101,12 +103,13 @@ public struct CrowdRotation: Sendable {
         return Turn(set: set, identity: nextIdentity)
     }
 
-    /// Notes that the set is off.
+    /// Records that a set was turned off.
     ///
     /// - Parameters:
     ///   - sent: The time at which the command to turn the set off was sent.
     ///   - now: The time at which the command was answered.
-    ///   - isLost: `true` if the set was off already, so that it is not known how long it was on the air.
+    ///   - isLost: `true` if the set had already been turned off by something else, so that its time on the air is not
+    ///     known.
     public mutating func end(_ set: Int, sent: HCIInstant, at now: HCIInstant, isLost: Bool = false) {
         guard let enabledAt = slots[set].enabledAt, let enableSentAt = slots[set].commandSentAt,
             let identity = slots[set].identity
@@ -122,7 +125,7 @@ public struct CrowdRotation: Sendable {
         slots[set].identity = nil
     }
 
-    /// Notes that a turn has begun.
+    /// Records that a turn has begun.
     ///
     /// - Parameters:
     ///   - sent: The time at which the command to enable the set was sent.
@@ -142,7 +145,7 @@ public struct CrowdRotation: Sendable {
         begunAt = begunAt ?? now
     }
 
-    /// Notes that a turn could not begin: the set is off, and its identity waits until `instant`.
+    /// Records that a turn could not begin. The set is off, and the next attempt for the same identity is at `instant`.
     public mutating func postpone(_ turn: Turn, until instant: HCIInstant) {
         hasPostponed = true
         slots[turn.set].identity = turn.identity
@@ -152,8 +155,8 @@ public struct CrowdRotation: Sendable {
         slots[turn.set].previousBegin = nil
     }
 
-    /// Notes that the controller has no memory for the set of `turn`. Afterwards only the sets with lower positions are
-    /// used, and the identity of `turn` gets the next turn.
+    /// Records that the controller has no memory for the set of `turn`. From now on, only the sets with lower positions
+    /// are used. The identity of `turn` gets the next turn.
     public mutating func withdraw(_ turn: Turn) {
         slots = Array(slots.prefix(max(1, turn.set)))
         nextIdentity = turn.identity
@@ -165,9 +168,9 @@ public struct CrowdRotation: Sendable {
     /// `nil` before the second turn of a set.
     public var turnMicroseconds: Int? { lengths.count > 0 ? lengths.sum / lengths.count : nil }
 
-    /// The mean time between the beginnings of two turns of an identity, in microseconds. It is computed from
-    /// ``turnMicroseconds`` until all identities together have repeated their turns once, and measured afterwards.
-    /// `nil` if the length of no turn is known.
+    /// The mean time between the beginnings of two turns of an identity, in microseconds. It is measured if at least as
+    /// many repetitions have been counted as there are identities; before that, it is computed from
+    /// ``turnMicroseconds``. `nil` if the length of no turn is known.
     public var roundMicroseconds: Int? {
         if gaps.count >= identities { return gaps.sum / gaps.count }
         return turnMicroseconds.map { $0 * identities / sets }
@@ -179,10 +182,10 @@ public struct CrowdRotation: Sendable {
     /// The number of turns that ended early.
     public var lostTurns: Int { tallies.reduce(0) { $0 + $1.lostTurns } }
 
-    /// The number of turns that every identity has had.
+    /// The smallest number of turns of an identity: every identity has had at least as many.
     public var rounds: Int { tallies.map(\.turns).min() ?? 0 }
 
-    /// The time from the first turn to `now`, in microseconds; 0 before it.
+    /// Returns the time from the first turn to `now`, in microseconds; 0 before the first turn.
     public func elapsedMicroseconds(at now: HCIInstant) -> Int {
         begunAt.map { max(0, now.microseconds(since: $0)) } ?? 0
     }
@@ -194,7 +197,7 @@ public struct CrowdRotation: Sendable {
         return identity.flatMap { tallies[$0].longestGap > 0 ? ($0, tallies[$0].longestGap) : nil }
     }
 
-    /// Returns the broken invariants, one sentence each; empty if all hold.
+    /// Returns one sentence for each broken invariant; empty if there is none.
     public func check() -> [String] {
         var problems: [String] = []
         let assigned = slots.compactMap(\.identity)
@@ -203,8 +206,8 @@ public struct CrowdRotation: Sendable {
         for slot in slots where slot.enabledAt != nil && slot.identity == nil {
             problems.append("a set sends nothing")
         }
-        // A postponed set falls behind the others, so the numbers of turns are compared only if no turn was ever
-        // postponed.
+        // After a postponed turn, the numbers of turns may differ by more than 1, so they are compared only if no turn
+        // was ever postponed.
         let counts = tallies.map(\.turns)
         if !hasPostponed, let least = counts.min(), let most = counts.max(), most - least > 1 {
             problems.append("an identity had \(most - least) turns fewer than another one")

@@ -6,7 +6,7 @@ public import HCI
 public struct CrowdIdentity: Hashable, Sendable {
     /// The name of the identity in messages.
     public let name: String
-    /// The advertisement. A crowd sends it in non-connectable PDUs, at its own interval.
+    /// The advertisement. A crowd sends it in non-connectable PDUs, at the interval of ``CrowdTiming``.
     public let advertisement: Advertisement
     /// The static random address.
     public let address: DeviceAddress
@@ -40,10 +40,10 @@ public struct CrowdTiming: Hashable, Sendable {
     public let dwellMicroseconds: Int
 
     /// - Parameters:
-    ///   - interval: `nil` for the shortest one of the controller.
-    ///   - dwellMicroseconds: `nil` for the shortest time that always contains one advertising event: the interval plus
-    ///     the largest random delay.
-    /// - Throws: `impossible` if the dwell time is shorter than this time.
+    ///   - interval: The advertising interval; `nil` for the shortest interval that the controller accepts.
+    ///   - dwellMicroseconds: The time for which a set sends an identity. `nil` for the shortest time that always
+    ///     contains one advertising event: the interval plus the largest random delay.
+    /// - Throws: `impossible` if the dwell time is shorter than the interval plus the largest random delay.
     public init(
         interval: AdvertisingInterval?, dwellMicroseconds: Int?, on capabilities: ControllerCapabilities
     ) throws(SessionError) {
@@ -71,30 +71,30 @@ public struct CrowdTiming: Hashable, Sendable {
     ///   - scanInterval: The scan interval of the receiver, in microseconds.
     public func reception(window: Int, scanInterval: Int) -> Double {
         guard window < scanInterval else { return 1 }
-        // A turn contains at least `leastEvents` events. Each event after the first has the same effect as a scan
-        // window that is longer by the spacing of the events.
+        // A turn contains at least `leastEvents` events. Each event after the first increases the chance of reception
+        // as much as a scan window that is longer by the spacing of the events.
         let spacing = min(window, interval.microseconds)
         let effectiveWindow = max(0, window - Self.longestPDU) + (leastEvents - 1) * spacing
         return min(1, Double(effectiveWindow) / Double(max(1, scanInterval)))
     }
 
-    /// The airtime of the longest legacy PDU, in microseconds. A receiver gets a PDU only if all of it is sent during a
-    /// scan window.
+    /// The airtime of the longest legacy PDU, in microseconds. A receiver gets a PDU only if the whole PDU is sent
+    /// during a scan window.
     private static let longestPDU = 376
 
-    /// Returns the smallest and the largest possible number of advertising events of a set that was on the air for a
-    /// time within `airtimes`, in microseconds. The controller sends the first event between zero and one interval
-    /// after the command to enable the set.
+    /// Returns the smallest and the largest possible number of advertising events of a set. `airtimes` are the shortest
+    /// and the longest time for which the set was on the air, in microseconds. The controller sends the first event at
+    /// any time up to one interval after the command to enable the set.
     public func events(in airtimes: ClosedRange<Int>) -> ClosedRange<Int> {
         let least = max(0, airtimes.lowerBound / (interval.microseconds + Self.largestDelay))
         return least...max(least, 1 + airtimes.upperBound / max(1, interval.microseconds))
     }
 }
 
-/// Many beacons on one controller, which take turns. A ``CrowdRotation`` decides the order of the turns.
+/// Sends many beacons from one controller, one after the other. A ``CrowdRotation`` decides their order.
 ///
-/// A set is turned off before it gets the address and the data of the next identity, so no identity is ever sent with
-/// the address or the data of another one.
+/// A set is turned off before it gets the address and the data of the next identity. So the address of one identity is
+/// never sent with the data of another.
 public final class CrowdSession {
     public let identities: [CrowdIdentity]
     public let timing: CrowdTiming
@@ -106,7 +106,7 @@ public final class CrowdSession {
     private var lastParameters: [SetParameters?]
     /// The radio power of each set.
     private var grants: [RadioPowerGrant]
-    /// The time since which the controller refuses the address of the next identity; `nil` if it accepts the address.
+    /// The time at which the controller first refused the address of the next identity; `nil` if it did not refuse it.
     private var waitingSince: HCIInstant?
     /// The time at which everything was turned off.
     private var stoppedAt: HCIInstant?
@@ -154,8 +154,8 @@ public final class CrowdSession {
     ///
     /// - Throws: The first error. The caller must then call ``stop(by:)``.
     public func wake() throws(SessionError) {
-        // At most one turn for each set: a set whose turn takes longer than the dwell time must not keep the others
-        // waiting.
+        // At most one turn for each set is carried out. Otherwise a set whose commands take longer than the dwell time
+        // would block the other sets.
         for _ in 0..<rotation.sets {
             guard let turn = rotation.take(at: host.now) else { return }
             try perform(turn)
@@ -166,7 +166,7 @@ public final class CrowdSession {
         let newParameters = try parameters(of: turn)
         let commands = newParameters.commands
         let offSentAt = host.now
-        // Another program can turn a set off only if the set is a legacy advertiser, which all programs share.
+        // Another program can turn the set off only with the legacy commands, because all programs then share one set.
         let isLost = try advertising {
             guard !isExclusive, newParameters.family == .legacy, let running = lastParameters[turn.set], !isWaiting
             else {
@@ -188,7 +188,7 @@ public final class CrowdSession {
     private enum ConfigurationResult {
         case accepted
         case addressRefused
-        /// The kernel or another program holds the memory of this set.
+        /// The controller has no memory for this set, because the kernel or another program uses it.
         case noMemory
     }
 

@@ -3,12 +3,12 @@ public import BluetoothTypes
 internal import EddystoneSecurity
 public import HCI
 
-/// The schedule of one ephemeral id. An ephemeral id is computed from a window, a period of 2^K seconds. The schedule
-/// contains the window of the id on the air, the address, and the time at which both change.
+/// Decides when one ephemeral id changes. An ephemeral id is computed from a window, which is a period of 2^K seconds.
+/// The schedule contains the window of the id on the air, the address, and the time of the next change of both.
 ///
-/// The id of a window appears at a random moment of the window, not at its start. Otherwise an observer could recognise
-/// a beacon by the second at which its id changes. A receiver that resolves ids tries the current window and the
-/// previous one.
+/// The beacon starts to send the id of a window at a random moment of the window, not at its start. Otherwise an
+/// observer could recognise a beacon by the second at which its id changes. A receiver that resolves ids therefore
+/// tries the current window and the previous window.
 struct EphemeralIDSchedule: Hashable, Sendable {
     let key: Advertisement.RotatingKey
     /// The start of the window of the id on the air, as a value of the beacon's seconds counter.
@@ -19,8 +19,8 @@ struct EphemeralIDSchedule: Hashable, Sendable {
 
     /// - Parameters:
     ///   - counter: The current value of the beacon's seconds counter, in microseconds.
-    ///   - memory: The window and the address before a restart. They continue if the window is the current one or the
-    ///     previous one.
+    ///   - memory: The window and the address before a restart; `nil` if there are none. They are used again if the
+    ///     window is the current window or the previous window.
     init(
         _ key: Advertisement.RotatingKey, counter: Int, memory: BeaconMemory.EphemeralID?,
         _ randomness: inout some RandomNumberGenerator
@@ -34,7 +34,7 @@ struct EphemeralIDSchedule: Hashable, Sendable {
             window = memory.window
             address = memory.address
             if Int(memory.window) < currentWindow {
-                // The id of the current window appears at a random moment of the rest of this window.
+                // The change to the id of the current window is at a random moment of the rest of this window.
                 let endOfWindow = (currentWindow + period) * 1_000_000
                 dueMicroseconds = Int.random(in: counter...max(counter, endOfWindow), using: &randomness)
                 return
@@ -54,7 +54,7 @@ struct EphemeralIDSchedule: Hashable, Sendable {
         planChange(&randomness)
     }
 
-    /// Makes the next change due at once, after the clock was set back.
+    /// Makes the next change due at once. Call this after the clock was set back.
     ///
     /// - Parameter counter: The beacon's seconds counter, in microseconds.
     mutating func makeDue(counter: Int) { dueMicroseconds = counter }
@@ -75,13 +75,13 @@ struct EphemeralIDSchedule: Hashable, Sendable {
     }
 }
 
-/// The salts that a beacon's encrypted telemetry has used, for each key.
+/// The salts that the encrypted telemetry of a beacon has already used, for each key.
 public struct TelemetrySalts: Hashable, Sendable {
-    /// The used salts of each key, by the name of the key's file. Two ids with the same key share its nonces even if
-    /// their rotation exponents differ.
+    /// The used salts of each key. The dictionary's key is the name of the key file, because all ids with the same
+    /// identity key share the same nonces, even if their rotation exponents differ.
     private var counters: [String?: SaltCounter] = [:]
 
-    /// Creates a record without used salts.
+    /// Creates a value in which no salts are used.
     public init() {}
 
     /// Returns an unused salt; `nil` if all salts of this window are used.
@@ -95,7 +95,8 @@ public struct TelemetrySalts: Hashable, Sendable {
     }
 }
 
-/// The values that must survive a restart, so that ids neither go backwards nor appear with two addresses.
+/// The values that must be saved for the next start. Without them, ids could go backwards, or one id could be sent with
+/// two addresses.
 public struct BeaconMemory: Hashable, Sendable {
     /// The seconds counter t of ``EIDClock``.
     public var eidCounter: UInt32
@@ -103,7 +104,7 @@ public struct BeaconMemory: Hashable, Sendable {
     public var ephemeralIDs: [EphemeralID]
     /// The salts that encrypted telemetry must not use again.
     public var salts: TelemetrySalts
-    /// The number of the next BTHome packet. No two encrypted packets have the same number.
+    /// The number of the next BTHome packet. Each encrypted packet must have a different number.
     public var nextPacket: UInt32
 
     /// The window and the address of an ephemeral id on the air.
@@ -134,10 +135,10 @@ public struct BeaconMemory: Hashable, Sendable {
 
 /// The beacon's own seconds counter t, from which ephemeral ids and the nonces of encrypted telemetry are computed.
 ///
-/// It continues from the saved counter, and is compared with the wall clock: it should be 65280 + wall clock − epoch.
-/// If it is behind, it advances to that value, but by more than ``tolerance`` only if the wall clock is synchronised,
-/// so that a temporarily wrong wall clock cannot damage the counter. It goes backwards only if it is ahead of a
-/// synchronised wall clock by more than ``tolerance``.
+/// It continues from the saved counter, and is compared with the wall clock. Its correct value is 65280 + wall clock −
+/// epoch. If it is behind, it is set to this value. A correction of more than ``tolerance`` requires that the wall
+/// clock is synchronised, so that a temporarily wrong wall clock cannot damage the counter. The counter is set back
+/// only if it is ahead of a synchronised wall clock by more than ``tolerance``.
 ///
 /// After a restart, pass ``counter(at:)`` of the last run as `saved`.
 public struct EIDClock: Hashable, Sendable {
@@ -146,8 +147,8 @@ public struct EIDClock: Hashable, Sendable {
     /// The counter at ``instant``, in microseconds.
     private var microseconds: Int
     private var instant: HCIInstant
-    /// `true` if the counter was saved by an earlier run, or has been compared with the wall clock. Until then, a new
-    /// beacon accepts any wall clock.
+    /// `true` if the counter was saved by an earlier run, or has been compared with the wall clock. While it is
+    /// `false`, the counter is set from any wall clock, even if that is not synchronised.
     private var isSettled: Bool
 
     /// The largest counter, in microseconds.
@@ -158,11 +159,11 @@ public struct EIDClock: Hashable, Sendable {
 
     /// The result of a comparison with the wall clock.
     public enum Correction: Hashable, Sendable {
-        /// The counter was not changed: it is right, or at most ``tolerance`` ahead, or it has no epoch.
+        /// The counter was not changed: it is correct, or at most ``tolerance`` ahead, or there is no epoch.
         case none
         /// The counter was behind and has been corrected.
         case advanced
-        /// The counter was ahead by this time, which is more than ``tolerance``, and has been corrected. Ids change at
+        /// The counter was ahead by `seconds`, which is more than ``tolerance``, and has been corrected. Ids change at
         /// once.
         case setBack(seconds: Int)
         /// The counter differs by more than ``tolerance`` from a wall clock that is not synchronised, and was not
@@ -180,7 +181,7 @@ public struct EIDClock: Hashable, Sendable {
         instant = now
     }
 
-    /// Replaces the epoch. At the next comparison, the counter accepts any wall clock, like the counter of a new
+    /// Replaces the epoch. At the next comparison, the counter is set from any wall clock, like the counter of a new
     /// beacon.
     mutating func change(epochUnixSeconds new: Int?) {
         guard new != epochUnixSeconds else { return }

@@ -1,12 +1,13 @@
 internal import BluetoothTypes
 public import HCI
 
-/// Detects from the monitor channel that another program disturbs an advertisement: the program turns it off, changes
-/// its data, or resets or powers down the controller. The end of a scan is detected too, because controllers refuse
-/// some commands while they scan. Announce each command of your own with `announce(_:)`, so that it is not reported.
+/// Detects from the kernel's monitor channel that another program disturbs an advertisement: the program turns it off,
+/// changes its data, or resets or powers down the controller. It also detects the end of a scan, because controllers
+/// refuse some commands while they scan. Call `announce(_:)` before each command of this program, so that the command
+/// is not reported as a disturbance.
 ///
-/// The monitor channel does not name the program that sent a command to the controller. It names the programs with a
-/// raw socket to the adapter, and the sender of each management command.
+/// The monitor channel does not name the program that sent an HCI command. It names the programs that have a raw socket
+/// to the adapter, and the sender of each management command.
 public struct ForeignActivity: Sendable {
     /// The advertisements to watch.
     public enum Watched: Hashable, Sendable {
@@ -23,7 +24,8 @@ public struct ForeignActivity: Sendable {
         case disturbance(Cause)
         /// Another program has changed the random address of the legacy advertiser. The advertisement stays on the air.
         case addressChanged
-        /// A scan has ended, or the kernel has turned advertising on again: a command that was refused may succeed now.
+        /// A scan has ended, or the kernel has turned advertising on again. A command that was refused before may
+        /// succeed now.
         case radioFreed
     }
 
@@ -42,7 +44,7 @@ public struct ForeignActivity: Sendable {
             case controllerReset
             case poweredDown
             case unplugged
-            /// A program holds the user channel.
+            /// A program has opened the user channel, which excludes all other programs from the adapter.
             case takenOver
         }
 
@@ -58,18 +60,18 @@ public struct ForeignActivity: Sendable {
         }
     }
 
-    /// The time for which a program's management command counts as the cause of the kernel's actions, in microseconds:
-    /// 2 s.
+    /// The time after a program's management command during which the program is named as the cause of the kernel's
+    /// actions, in microseconds: 2 s.
     static let explanationMicroseconds = 2_000_000
-    /// A pause of managed advertising is reported after this time, in microseconds. Shorter pauses are normal: the
-    /// kernel itself turns advertising off for a moment at each change of the data.
+    /// A pause of advertising through the kernel is reported after this time, in microseconds. Shorter pauses are
+    /// normal: the kernel itself turns advertising off for a moment at each change of the data.
     static let pauseMicroseconds = 700_000
-    /// If another program has a raw socket to the adapter, a pause is reported after this time, in microseconds. The
-    /// time is shorter, to leave time for a recovery within 2 s.
+    /// If another program has a raw socket to the adapter, a pause is reported after this shorter time, in
+    /// microseconds. So the beacon can be back on the air within 2 s.
     static let suspiciousPauseMicroseconds = 250_000
     /// The largest number of announced commands that have not appeared on the monitor channel.
     private static let expectationLimit = 1024
-    /// Start Discovery, Start Service Discovery, Start Limited Discovery.
+    /// The management commands Start Discovery, Start Service Discovery and Start Limited Discovery.
     private static let discoveryCodes: Set<UInt16> = [0x0023, 0x003A, 0x0041]
     private static let stopDiscovery: UInt16 = 0x0024
 
@@ -83,23 +85,24 @@ public struct ForeignActivity: Sendable {
     private var expectedManagement: [ManagementPacket] = []
     /// The commands to the controller that were not answered yet.
     private var unansweredCommands: [(command: ForeignCommandEffect, isOwn: Bool)] = []
-    /// The last value that this program has set, for each setting.
+    /// The last value of each setting that this program has set itself.
     private var ownValues: [ForeignCommandEffect.Field: [UInt8]] = [:]
     /// The sender and the time of the last management command of another program.
     private var lastManagementCommand: (program: String, time: HCIInstant)?
-    /// The current pause of managed advertising, with the programs that may have caused it; `nil` while there is no
-    /// pause.
+    /// The current pause of advertising through the kernel, with the programs that may have caused it; `nil` while
+    /// there is no pause.
     private var pause: (since: HCIInstant, suspects: [String], hasRawProgram: Bool)?
-    /// The instances of the kernel's manager that this program has added and that are not removed, as far as the
-    /// monitor channel has shown it. Only the removal of such an instance is a disturbance.
+    /// The instances of the kernel's manager that this program has added and that still exist, according to the monitor
+    /// channel. Only the removal of such an instance is a disturbance.
     private var ownInstances: Set<UInt8> = []
     /// The data and the scan response of each instance of the kernel's manager that the monitor channel has shown.
     private var instanceValues: [UInt8: [[UInt8]]] = [:]
-    /// A change of the data of managed advertising that no management command explains.
+    /// A change of the data of advertising through the kernel that no management command explains; `nil` if there is
+    /// none.
     private var unexplainedChange: (since: HCIInstant, cause: Cause)?
     /// `true` if a pause of managed advertising was too long and has been reported, and advertising is still off.
     private var isPauseReported = false
-    /// `true` while a program scans with this adapter, as far as the monitor channel has shown it.
+    /// `true` while a program scans with this adapter, according to the monitor channel.
     public private(set) var isScanning = false
     /// The program that has asked the kernel to scan; `nil` if there is none.
     public private(set) var scanningProgram: String?
@@ -122,8 +125,8 @@ public struct ForeignActivity: Sendable {
         isPauseReported = false
     }
 
-    /// Watches another adapter from now on. Call it before the first command to it. The open sockets are kept, because
-    /// the monitor channel lists them only once.
+    /// Watches another adapter from now on. Call this before the first command to the new adapter. The list of open
+    /// sockets is kept, because the monitor channel reports it only once.
     public mutating func follow(_ index: UInt16) {
         guard index != self.index else { return }
         self.index = index
@@ -150,7 +153,7 @@ public struct ForeignActivity: Sendable {
         expectedManagement.append(packet)
     }
 
-    /// Forgets the state of the controller, which is off or was reset.
+    /// Clears the stored state of the controller, because the controller is off or was reset.
     private mutating func resetController() {
         pause = nil
         unexplainedChange = nil
@@ -159,7 +162,8 @@ public struct ForeignActivity: Sendable {
         isAdvertising = nil
     }
 
-    /// Handles a packet of the monitor channel. Returns its meaning for the watched advertisements; `nil` for none.
+    /// Handles a packet of the monitor channel. Returns its meaning for the watched advertisements; `nil` if it has
+    /// none.
     public mutating func receive(_ packet: MonitorPacket, at now: HCIInstant) -> Finding? {
         sockets.receive(packet)
         guard packet.index == index else { return nil }
@@ -188,7 +192,7 @@ public struct ForeignActivity: Sendable {
         }
     }
 
-    /// The time at which to call ``expire(at:)`` without a packet; `nil` for never.
+    /// The time at which ``expire(at:)`` must be called even if no packet arrives; `nil` if it need not be called.
     public var wakeTime: HCIInstant? { [pauseEnd, unexplainedEnd].compactMap(\.self).min() }
 
     private var pauseEnd: HCIInstant? {
@@ -202,8 +206,8 @@ public struct ForeignActivity: Sendable {
         unexplainedChange?.since.advanced(byMicroseconds: Self.suspiciousPauseMicroseconds)
     }
 
-    /// Returns a disturbance if a pause of the kernel has become too long, or if data that the kernel did not send have
-    /// stayed on the air. Each disturbance is returned once.
+    /// Returns a disturbance if a pause of advertising through the kernel has become too long, or if unexplained data
+    /// are still on the air. Each disturbance is returned only once.
     public mutating func expire(at now: HCIInstant) -> Cause? {
         if let pauseEnd, pauseEnd <= now, let programs = pause?.suspects {
             pause = nil
@@ -247,8 +251,8 @@ extension ForeignActivity {
     }
 
     private mutating func handleEvent(_ event: ManagementEvent, at now: HCIInstant) -> Cause? {
-        // The kernel sends the event to every management socket, and the monitor channel shows each copy: only the
-        // first copy counts.
+        // The kernel sends the event to every management socket, and the monitor channel shows each copy. Only the
+        // first copy is handled.
         guard case .managed(let instances) = watched, case .advertisingRemoved(let instance) = event.content,
             ownInstances.remove(instance) != nil, instances.contains(instance)
         else { return nil }
@@ -286,8 +290,9 @@ extension ForeignActivity {
         case .enabled:
             isAdvertising = true
             pause = nil
-            // A legacy advertiser sends the data of all instances in turn, so this explains the change. The data of an
-            // advertising set never change in turn.
+            // With legacy commands, the kernel sends the data of all instances in turn and enables advertising after
+            // each change, so this explains the change of the data. With advertising sets, each instance has its own
+            // set, so enabling explains nothing.
             if command.opcode == LESetAdvertisingEnable.opcode { unexplainedChange = nil }
             guard isPauseReported else { return nil }
             isPauseReported = false
@@ -308,7 +313,7 @@ extension ForeignActivity {
         guard let kind = command.effect.kind else { return nil }
         if let field = command.field, ownValues[field] == command.value { return nil }
         if case .managed = watched, kind != .controllerReset {
-            // The kernel makes these changes itself, and turns advertising off for a moment.
+            // The kernel also makes these changes itself, and turns advertising off for a moment.
             if kind == .advertisingDisabled { pause = pause ?? (now, suspects(now), !rawPrograms.isEmpty) }
             if kind == .dataChanged || kind == .scanResponseChanged { noteValue(command, kind, at: now) }
             return nil
@@ -316,9 +321,9 @@ extension ForeignActivity {
         return Cause(kind, programs: suspects(now, includingIoctl: kind == .controllerReset))
     }
 
-    /// Suspects a program with a raw socket if the new data contain nothing that was requested for the watched
-    /// instances. The kernel may add structures to the requested data. On a legacy advertiser, the kernel turns
-    /// advertising on again after it has changed to another instance.
+    /// Records an unexplained change if the new data do not contain the requested data of any watched instance, and
+    /// another program has a raw socket. The kernel may add structures to the requested data. With legacy commands, the
+    /// kernel may also have changed to another instance; it then enables advertising, which clears the record.
     private mutating func noteValue(_ command: ForeignCommandEffect, _ kind: Cause.Kind, at now: HCIInstant) {
         guard case .managed(let instances) = watched else { return }
         let isExplained = instanceValues.filter { instances.contains($0.key) }.values.joined().contains { value in
@@ -334,12 +339,12 @@ extension ForeignActivity {
 
     private var rawPrograms: [String] { sockets.programs(on: index).filter { $0 != ownProgram } }
 
-    /// Returns the programs with a raw socket to the adapter; if there is none, the sender of the last management
-    /// command.
+    /// Returns the programs that have a raw socket to the adapter. If there are none, returns the sender of the last
+    /// management command of the past 2 s.
     private func suspects(_ now: HCIInstant, includingIoctl: Bool = false) -> [String] {
         var names = rawPrograms
         if includingIoctl {
-            // Sockets for ioctls are bound to no adapter.
+            // Sockets that are used for ioctls are not bound to an adapter.
             names += sockets.programs(on: ManagementPacket.noController).filter { $0 != ownProgram }
         }
         if !names.isEmpty { return Set(names).sorted() }

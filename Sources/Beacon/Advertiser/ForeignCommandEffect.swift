@@ -14,7 +14,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
         case removed
         case reset
 
-        /// The disturbance, if another program sends the command; `nil` if the command does no harm.
+        /// The kind of disturbance if another program sends the command; `nil` if the command does no harm.
         var kind: ForeignActivity.Cause.Kind? {
             switch self {
             case .enabled, .scanEnabled, .scanDisabled: nil
@@ -29,7 +29,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
         }
     }
 
-    /// A setting of the controller. It does no harm if another program sets the same value again.
+    /// A setting of the controller. Another program may set it to the same value without harm.
     struct Field: Hashable, Sendable {
         let effect: Effect
         /// The set's handle; 0 for legacy commands.
@@ -93,11 +93,12 @@ struct ForeignCommandEffect: Hashable, Sendable {
         switch opcode {
         case LESetExtendedAdvertisingEnable.opcode:
             guard value.count >= 2 else { return nil }
-            // Enable, the number of sets, and four octets for each set. No sets means all sets.
+            // The parameters are Enable, the number of sets, and four bytes for each set. If the number is 0, the
+            // command applies to all sets.
             let namedHandles = stride(from: 2, to: value.count, by: 4).map { value[$0] }
             if value[0] != 0, case .managed = watched {
-                // The kernel turns all its instances on together, also instances that were added again with another
-                // number.
+                // The kernel turns all its instances on together, so the handles are not compared: an instance may have
+                // been added again with another number.
                 return .enabled
             }
             guard value[1] == 0 || !handles.isDisjoint(with: namedHandles) else { return nil }
@@ -115,7 +116,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
 }
 
 extension ForeignCommandEffect.Effect {
-    /// `true` if the command does not set a value that could be compared.
+    /// `true` if the command sets no value that can be compared with the program's own value.
     fileprivate var lacksValue: Bool {
         switch self {
         case .enabled, .disabled, .scanEnabled, .scanDisabled, .removed, .reset: true
@@ -125,8 +126,8 @@ extension ForeignCommandEffect.Effect {
 }
 
 extension ForeignActivity.Watched {
-    /// `true` if the legacy commands may be in use. The kernel's advertising manager uses the family that the
-    /// controller has.
+    /// `true` if legacy commands may affect the watched advertisements. The kernel's advertising manager uses legacy
+    /// commands if the controller has no extended ones.
     fileprivate var hasLegacyFamily: Bool {
         if case .sets = self { return false }
         return true

@@ -1,26 +1,26 @@
 public import BluetoothTypes
 public import HCI
 
-/// Decides which advertisement a shared advertising set sends, and until when.
+/// Decides which of several advertisements a shared advertising set sends, and when it changes to the next one.
 ///
-/// The host does not see the events of a legacy advertiser, so it divides time into slots of the set's mean period T_s
-/// + 5 ms. One event is due in each slot, and each slot belongs to one advertisement. Among the advertisements whose
-/// next event is due, this is the advertisement with the earliest deadline (Pfair scheduling, Baruah et al. 1996). At
-/// every moment each advertisement has had its share of events, plus or minus one. Because of advDelay, the random
-/// delay after each interval, an event may fall into the slot before or after its own, in both directions equally
-/// often.
+/// The controller does not report each event, so the scheduler divides time into slots. The length of a slot is the
+/// set's mean period, T_s + 5 ms, so one event is expected in each slot. Each slot is assigned to one advertisement: of
+/// the advertisements whose next event is due, the advertisement with the earliest deadline (Pfair scheduling, Baruah
+/// et al. 1996). At every moment, each advertisement has had its share of events, plus or minus one. Because of
+/// advDelay, the random delay after each interval, an event may be sent in the slot before or after its own. Both are
+/// equally likely.
 ///
-/// Time is a parameter: the same times give the same schedule.
+/// The caller passes the time, so the same times give the same schedule.
 public struct FrameScheduler: Hashable, Sendable {
     /// The interval T_s of the set.
     public let setInterval: AdvertisingInterval
     /// The position of the advertisement on the air.
     public private(set) var current = 0
 
-    /// The mean period of each advertisement. This and all following values are in units of 2⁻²⁰ × 0.625 ms.
+    /// The mean period of each advertisement. This value, ``pace`` and ``releases`` are in units of 2⁻²⁰ × 0.625 ms.
     private let periods: [Int]
-    /// The time that counts as one slot: the exact period that the set needs. If T_s was rounded down, this time is
-    /// slightly longer than a slot, so that surplus events are spread evenly.
+    /// The exact mean period that the set needs; the schedule advances by this time with each slot. If T_s was rounded
+    /// down, it is slightly longer than a real slot, so that the surplus events are spread evenly.
     private let pace: Int
     /// The time at which the next event of each advertisement may be sent, relative to the first free slot.
     private var releases: [Int]
@@ -29,12 +29,13 @@ public struct FrameScheduler: Hashable, Sendable {
     /// The time at which ``nextMember`` replaces ``current``; `nil` before the start, and for a single advertisement.
     private var nextChangeTime: HCIInstant?
 
-    /// After more skipped slots than this, the schedule starts again instead of catching up.
+    /// If more slots than this are skipped, the schedule starts again and does not catch up.
     private static let maximumSkippedSlots = 64
     /// The largest number of slots that are assigned in advance.
     private static let maximumSlotsAhead = 4096
 
-    /// Returns `nil` without an advertisement, or if no interval of the set is short enough.
+    /// Creates a schedule for advertisements with these intervals; `nil` if the list is empty, or if no interval of the
+    /// set is short enough.
     public init?(_ intervals: [AdvertisingInterval]) {
         let pace = SharedPace(intervals)
         guard let interval = pace.interval else { return nil }
@@ -48,21 +49,22 @@ public struct FrameScheduler: Hashable, Sendable {
     /// The mean time between two events of the set, in microseconds: the length of a slot.
     public var slotMicroseconds: Int { setInterval.meanPeriodMicroseconds }
 
-    /// The mean time between two events of an advertisement, in microseconds: slightly less than requested if T_s was
-    /// rounded down.
+    /// Returns the mean time between two events of an advertisement, in microseconds. It is slightly less than
+    /// requested if T_s was rounded down.
     public func meanPeriodMicroseconds(of member: Int) -> Int {
         guard periods.indices.contains(member), periods.count > 1 else { return slotMicroseconds }
         let (high, low) = slotMicroseconds.multipliedFullWidth(by: periods[member])
         return pace.dividingFullWidth((high, low)).quotient
     }
 
-    /// The time at which ``current`` changes next; `nil` for never, and before the start.
+    /// The time at which ``current`` changes next; `nil` if it never changes, and before the start.
     public var nextChange: HCIInstant? { nextChangeTime }
 
-    /// Starts the schedule when the set is enabled with the data of ``current``. After a break the schedule continues.
+    /// Starts the schedule, or continues it after a break. Call this when the set was enabled with the data of
+    /// ``current``.
     ///
-    /// The first event is sent at once, so the first slot began half a slot earlier: each event is then due in the
-    /// middle of a slot.
+    /// The controller sends the first event at once. The first slot is taken to have begun half a slot earlier, so that
+    /// each event is expected in the middle of a slot.
     public mutating func start(at now: HCIInstant) {
         if nextChangeTime == nil {
             findNextMember(from: now, firstSlot: slotMicroseconds / 2)
@@ -71,10 +73,10 @@ public struct FrameScheduler: Hashable, Sendable {
         }
     }
 
-    /// Advances the schedule to `now`. Returns whether ``current`` has changed.
+    /// Advances the schedule to `now`. Returns true if ``current`` has changed.
     ///
-    /// If the host is late, the missed slots count as slots of the current advertisement, and the others get more of
-    /// the following slots.
+    /// If the call is late, the missed slots are counted for the current advertisement, because the set sent it during
+    /// that time. The other advertisements then get more of the following slots.
     public mutating func advance(to now: HCIInstant) -> Bool {
         guard let due = nextChangeTime, due <= now else { return false }
         let previous = current
@@ -115,7 +117,8 @@ public struct FrameScheduler: Hashable, Sendable {
         for member in periods.indices {
             let deadline = releases[member] + periods[member]
             let memberIsDue = releases[member] < pace
-            // Rarely, because of rounding, no event is due yet. Then an event is sent early.
+            // In rare cases, because of rounding, no event is due yet. Then the event with the earliest deadline is
+            // sent early.
             guard memberIsDue == chosenIsDue ? deadline < chosenDeadline : memberIsDue else { continue }
             (chosenMember, chosenDeadline, chosenIsDue) = (member, deadline, memberIsDue)
         }
@@ -130,15 +133,15 @@ public struct FrameScheduler: Hashable, Sendable {
     }
 }
 
-/// The interval at which one advertising set sends each of several advertisements often enough.
+/// The interval of an advertising set that sends each of several advertisements often enough.
 ///
-/// An advertisement of interval T needs one event in each T + 5 ms on average: its interval and the mean advDelay. A
-/// set of interval T_s sends one event in each T_s + 5 ms. So T_s is the largest interval (in steps of 0.625 ms) with Σ
-/// (T_s + 5 ms) / (T + 5 ms) ≤ 1.
+/// An advertisement with the interval T needs one event in T + 5 ms on average: its interval plus the mean advDelay. A
+/// set with the interval T_s sends one event in T_s + 5 ms. So T_s is the largest interval (in steps of 0.625 ms) with
+/// Σ (T_s + 5 ms) / (T + 5 ms) ≤ 1.
 ///
-/// All values are integers: 5 ms are eight steps, so periods are whole numbers of steps.
+/// All values are integers. 5 ms are eight steps of 0.625 ms, so each period is a whole number of steps.
 public struct SharedPace: Hashable, Sendable {
-    /// The interval T_s of the set; `nil` if even an interval of 0 would be too long.
+    /// The interval T_s of the set; `nil` if even an interval of 0 is too long.
     public let interval: AdvertisingInterval?
     /// The exact period that the members need, in units of 2⁻²⁰ × 0.625 ms, rounded down.
     let period: Int

@@ -2,14 +2,14 @@ public import BeaconFrames
 public import BluetoothTypes
 public import HCI
 
-/// The kernel's advertising instances, one for each advertisement, with a warning for each request that the kernel will
-/// not fulfil. The layout is made and checked before anything is sent.
+/// Assigns each advertisement to an advertising instance of the kernel. The layout is checked before anything is sent.
+/// It contains a warning for each setting that the kernel will not apply.
 public struct InstanceLayout: Hashable, Sendable {
     /// The messages that add an instance.
     public enum Form: Hashable, Sendable {
         /// Add Extended Advertising Parameters, then Add Extended Advertising Data.
         case extended
-        /// Add Advertising, which has neither interval nor power.
+        /// Add Advertising, which can set neither the interval nor the power.
         case plain
     }
 
@@ -21,7 +21,8 @@ public struct InstanceLayout: Hashable, Sendable {
         /// The interval that the kernel sends to the controller.
         public let interval: ClosedRange<AdvertisingInterval>
         let flags: ManagementAdvertisingFlags
-        /// The length of this instance's turn on the air, in seconds; 0 for the kernel's choice.
+        /// The time for which the kernel sends this instance before it changes to the next one, in seconds; 0 if the
+        /// kernel chooses the time.
         let duration: UInt16
         /// `true` if the kernel can set the instance's radio power.
         let canSetPower: Bool
@@ -34,7 +35,8 @@ public struct InstanceLayout: Hashable, Sendable {
     /// The instances, in the order of the advertisements.
     public let instances: [Instance]
     public let warnings: [ManagedWarning]
-    /// `true` if the instances take turns: on a legacy controller only one is on the air at a time.
+    /// `true` if the kernel sends the instances one after the other, because a legacy controller can send only one at a
+    /// time.
     public let takesTurns: Bool
 
     /// The N in the adapter's name hciN.
@@ -77,7 +79,7 @@ public struct InstanceLayout: Hashable, Sendable {
 
     /// The kernel's own length of a turn, in seconds.
     static let kernelTurnSeconds: UInt16 = 2
-    /// The shortest possible turn, in seconds.
+    /// The shortest turn that can be requested, in seconds.
     static let turnSeconds: UInt16 = 1
 
     /// Returns the highest free instance numbers, because bluetoothd and other programs use the lowest ones, and the
@@ -99,7 +101,7 @@ public struct InstanceLayout: Hashable, Sendable {
 // MARK: Messages
 
 extension InstanceLayout {
-    /// The message with the parameters, which precedes the data; `nil` in the plain form.
+    /// Returns the message with the parameters, which is sent before the data; `nil` in the plain form.
     public func parameters(_ instance: Instance) throws(SessionError) -> AddExtendedAdvertisingParameters? {
         guard form == .extended else { return nil }
         return try advertising {
@@ -110,7 +112,7 @@ extension InstanceLayout {
         }
     }
 
-    /// The message that puts `data` on the air, or replaces the instance's data.
+    /// Returns the message that puts `data` on the air, or replaces the instance's data.
     public func data(_ instance: Instance, _ data: AdvertisingData) throws(SessionError) -> ManagementPacket {
         try check(data, instance)
         let response = instance.advertisement.scanResponse.octets
@@ -129,12 +131,13 @@ extension InstanceLayout {
         }
     }
 
-    /// The message that takes an instance off the air (Remove Advertising).
+    /// Returns the message that takes an instance off the air (Remove Advertising).
     public func removal(_ instance: Instance) throws(SessionError) -> RemoveAdvertising {
         try advertising { try RemoveAdvertising(instance: instance.number) }
     }
 
-    /// Throws for data that the kernel would refuse with Invalid Parameters, which does not name the problem.
+    /// Throws an error that names the problem if the kernel would refuse the data. The kernel itself reports only
+    /// Invalid Parameters.
     private func check(_ data: AdvertisingData, _ instance: Instance) throws(SessionError) {
         let isExtended = instance.advertisement.phy != nil
         let maximum =
@@ -154,8 +157,8 @@ extension InstanceLayout {
 }
 
 extension InstanceLayout {
-    /// The mean time between two events of one instance, in microseconds. If the instances take turns, it is multiplied
-    /// by their number.
+    /// Returns the mean time between two events of one instance, in microseconds. If the instances take turns, it is
+    /// longer by a factor of their number.
     func meanPeriodMicroseconds(_ position: Int) -> Int {
         let range = instances[position].interval
         let period = (range.lowerBound.meanPeriodMicroseconds + range.upperBound.meanPeriodMicroseconds) / 2
@@ -163,23 +166,25 @@ extension InstanceLayout {
     }
 }
 
-/// A warning that the kernel will not fulfil a request. It is found before anything is sent.
+/// A warning about a setting that the kernel will not apply. It is found before anything is sent.
 public struct ManagedWarning: Hashable, Sendable {
-    /// The reason for the warning: what the kernel does instead of what was requested.
+    /// The reason for the warning: what the kernel does instead.
     public enum Reason: Hashable, Sendable {
         /// The kernel always uses 100...150 ms on a legacy controller.
         case intervalForced(requested: AdvertisingInterval)
         /// This kernel uses the adapter's own interval.
         case intervalDefault(requested: AdvertisingInterval)
         case powerIgnored(requested: RadioPower, oldKernel: Bool)
-        /// The kernel chooses a non-resolvable random address, at the start or at each change.
+        /// The kernel chooses a non-resolvable random address: a new one at each change of the data if `eachChange` is
+        /// true, otherwise only at the start.
         case addressChosenByKernel(eachChange: Bool)
         /// Connectable advertisements are sent from the adapter's own address.
         case addressOfAdapter
         /// The whole adapter is connectable, so the advertisement is connectable too.
         case sentConnectable
         case channelsIgnored
-        /// The adapter is LE only, and the data has no Flags structure: the kernel adds one in front.
+        /// The kernel adds a Flags structure before the data, because the adapter supports only LE and the data has no
+        /// Flags.
         case flagsAdded
         /// Instances take turns on a legacy controller, with `silence` seconds between two turns.
         case turns(instances: Int, silence: Int)
@@ -238,14 +243,14 @@ extension ManagedWarning: CustomStringConvertible {
         }
     }
 
-    /// The options `--adapter` with which the request is fulfilled.
+    /// The values of the option `--adapter` with which the setting is applied.
     private var remedy: String {
         let device = adapter.prefix { $0 != ":" }
         return "--adapter \(device) or \(device):user"
     }
 }
 
-/// Makes the instance and the warnings of one advertisement.
+/// Creates the instance and the warnings for one advertisement.
 ///
 /// The kernel's rules are in its net/bluetooth/hci_sync.c (hci_setup_ext_adv_instance_sync,
 /// hci_enable_advertising_sync, hci_update_random_address_sync).
@@ -382,7 +387,7 @@ private struct InstanceBuilder {
         return [.addressChosenByKernel(eachChange: !capabilities.hasExtendedAdvertising)]
     }
 
-    /// `true` if the kernel adds a Flags structure: if BR/EDR is off and the data has none.
+    /// `true` if the kernel adds a Flags structure. It does so if BR/EDR is off and the data contains no Flags.
     private var hasFlagsAdded: Bool {
         guard !capabilities.current.contains(.bredr) else { return false }
         return switch advertisement.content {

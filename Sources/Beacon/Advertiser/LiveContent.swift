@@ -2,14 +2,14 @@ internal import BeaconFrames
 internal import BluetoothTypes
 internal import HCI
 
-/// The state of a session that payloads depend on: the beacon's clock, its ephemeral ids, the time on the air, the
-/// numbers that an encryption must not use twice, and the sensors.
+/// The values of a session from which payloads are built: the beacon's clock, its ephemeral ids, the time on the air,
+/// the numbers that an encryption must not use twice, and the sensors.
 ///
-/// ``BeaconSession`` and ``ManagedSession`` each have one.
+/// Each ``BeaconSession`` and each ``ManagedSession`` has its own.
 public final class LiveContent {
     /// The time at which all advertisements were first on the air together; `nil` before that.
     var onAirSince: HCIInstant?
-    /// The time at which the session was stopped; `nil` while it runs. Counters do not change after it.
+    /// The time at which the session was stopped; `nil` while it runs. Counters do not change after this time.
     var stoppedAt: HCIInstant?
     /// The telemetry counters at ``onAirSince``.
     var countersAtStart: TelemetryCounters
@@ -39,20 +39,20 @@ public final class LiveContent {
 
     // MARK: Time on the air
 
-    /// The instant up to which time and events are counted.
+    /// Returns the instant up to which time and events are counted: `now`, or ``stoppedAt`` after the end.
     func countedUntil(_ now: HCIInstant) -> HCIInstant { stoppedAt ?? now }
 
-    /// Microseconds since the start; 0 before it.
+    /// Returns the time since ``onAirSince`` in microseconds; 0 before it.
     func elapsed(at now: HCIInstant) -> Int { onAirSince.map { max(0, now.microseconds(since: $0)) } ?? 0 }
 
-    /// The telemetry counters after `events` advertising events.
+    /// Returns the telemetry counters after `events` advertising events.
     func counters(afterEvents events: UInt64, at now: HCIInstant) -> TelemetryCounters {
         countersAtStart.advanced(byEvents: events, microseconds: elapsed(at: now))
     }
 
     // MARK: Ephemeral ids
 
-    /// Sets the keys of the session's ephemeral ids. An id whose key was set before continues.
+    /// Sets the keys of the session's ephemeral ids. If a key was already set before, its id continues.
     func setRotatingKeys(_ keys: [Advertisement.RotatingKey], at now: HCIInstant) {
         let oldSchedules = idSchedules
         idSchedules = []
@@ -64,7 +64,7 @@ public final class LiveContent {
         }
     }
 
-    /// Restores ids, after a failed change of the advertisements.
+    /// Restores the schedules of ids after a failed change of the advertisements.
     func restoreIDs(_ schedules: [EphemeralIDSchedule]) { idSchedules = schedules }
 
     /// Returns the schedule of the ephemeral id with this key; `nil` if the session has none.
@@ -86,7 +86,7 @@ public final class LiveContent {
         return idSchedules[index]
     }
 
-    /// Replaces the epoch by that of another profile. The caller must compare the clock with the wall clock afterwards.
+    /// Sets the epoch of a new profile. The caller must compare the clock with the wall clock afterwards.
     package func changeEpoch(to epochUnixSeconds: Int?) { clock.change(epochUnixSeconds: epochUnixSeconds) }
 
     /// The clock of the beacon and the schedules of its ephemeral ids.
@@ -97,8 +97,8 @@ public final class LiveContent {
 
     package var idState: IDState { IDState(clock: clock, schedules: idSchedules) }
 
-    /// Restores the clock and the schedules, after a failed change of the advertisements. Ids that the new epoch made
-    /// due are not due any more.
+    /// Restores the clock and the schedules after a failed change of the advertisements. This also cancels changes of
+    /// ids that became due only because of the new epoch.
     package func restoreIDState(_ state: IDState) { (clock, idSchedules) = (state.clock, state.schedules) }
 
     /// Compares the beacon's clock with the wall clock. If the clock was set back, all ids are due at once.
@@ -110,10 +110,10 @@ public final class LiveContent {
         return correction
     }
 
-    /// `true` if ``memory(at:)`` contains ids, or numbers that an encryption has used.
+    /// `true` if ``memory(at:)`` must be saved, because there are ephemeral ids or encrypted BTHome packets.
     var hasMemory: Bool { !idSchedules.isEmpty || hasSealedPackets }
 
-    /// The values that must survive a restart.
+    /// Returns the values that must be saved for the next start.
     func memory(at now: HCIInstant) -> BeaconMemory {
         BeaconMemory(
             eidCounter: clock.counter(at: now),
@@ -126,16 +126,16 @@ public final class LiveContent {
     /// Builds the payload of an advertisement.
     ///
     /// - Parameters:
-    ///   - power: The radio power, as far as it is known.
+    ///   - power: The radio power in use; `nil` if it is not known.
     ///   - counters: The telemetry counters.
     ///   - isFirst: `true` for the advertisement's first payload.
-    /// - Returns: `nil` if the encryption has no unused salt or number left. The old payload stays until the id
-    ///   changes.
+    /// - Returns: The payload; `nil` if the encryption has no unused salt or number left. The old payload must then
+    ///   stay on the air until the id changes.
     func payload(
         _ source: PayloadSource, power: RadioPower?, counters: TelemetryCounters, isFirst: Bool, at now: HCIInstant
     ) throws(SessionError) -> AdvertisingData? {
         let content = source.advertisement.content
-        // An ephemeral id and its telemetry use the counter of the window that is on the air.
+        // An ephemeral id, and telemetry with the same key, are computed from the window that is on the air.
         var moment = PayloadSource.Moment(
             radioPower: power, counters: counters,
             eidTime: idSchedule(of: content.rotatingKey)?.window ?? clock.counter(at: now))

@@ -2,18 +2,19 @@ internal import BeaconFrames
 public import BluetoothTypes
 public import HCI
 
-/// Advertisements in instances of the kernel's advertising manager.
+/// Sends advertisements through instances of the kernel's advertising manager.
 ///
-/// It works on the caller's thread, as ``BeaconSession`` does, and never touches the instances of other programs. When
-/// its own instances are lost (adapter powered down or unplugged, instances removed by another program),
-/// ``handle(_:)`` throws `ended`, and ``restart()`` adds them again if the adapter is still there.
+/// It runs on the caller's thread, like ``BeaconSession``, and never changes the instances of other programs. Its own
+/// instances are lost if the adapter is powered down or unplugged, or if another program removes them. ``handle(_:)``
+/// then throws `ended`, and ``restart()`` adds them again if the adapter is still present.
 public final class ManagedSession {
     /// One advertisement on the air.
     public struct OnAir: Hashable, Sendable {
-        /// The radio power, as far as the kernel reports it.
+        /// The radio power that the kernel has reported.
         public internal(set) var grant: RadioPowerGrant
         public internal(set) var payload: AdvertisingData
-        /// The time at which the payload is out of date, in microseconds after the start; `nil` for never.
+        /// The time at which the payload must be built again, in microseconds after the start; `nil` if it never
+        /// changes.
         var nextChange: Int?
     }
 
@@ -25,7 +26,7 @@ public final class ManagedSession {
     /// The connection to the kernel.
     public let host: ManagementHost
     private let sources: [PayloadSource]
-    /// The instances that this session has added and that are still in the kernel, as far as it has reported.
+    /// The instances that this session has added and that still exist, according to the kernel's events.
     private var addedInstances: [InstanceLayout.Instance] = []
 
     /// - Parameters:
@@ -33,7 +34,7 @@ public final class ManagedSession {
     ///   - clock: The clock for ephemeral ids; `nil` for a new clock that starts now, at 65280 s.
     ///   - memory: The ids and counters of an earlier run; `nil` if there are none.
     ///   - countersAtStart: The first values of the telemetry counters.
-    ///   - telemetry: The sensors; without them their values are sent as unknown.
+    ///   - telemetry: The sensors; `nil` to send their values as unknown.
     ///   - randomness: The source of random numbers for salts and for the times at which ids change.
     public init(
         host: ManagementHost, layout: InstanceLayout, sources: [PayloadSource], clock: EIDClock? = nil,
@@ -41,7 +42,7 @@ public final class ManagedSession {
         telemetry: (any TelemetrySource)? = nil,
         randomness: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
-        // The kernel chooses the addresses of ephemeral ids.
+        // The addresses in the schedules of ephemeral ids are not used here: the kernel chooses the addresses.
         live = LiveContent(
             clock ?? EIDClock(at: host.now), memory: memory, countersAtStart: countersAtStart, telemetry: telemetry,
             randomness: randomness)
@@ -50,17 +51,17 @@ public final class ManagedSession {
         self.sources = sources
     }
 
-    /// Data that is set for a moment before the real data: an AD structure of length 0, which ends the data.
+    /// Data that is set for a moment before the real data: one length byte of 0, which means that no structure follows.
     ///
-    /// Without it, the kernel might not send the real data. It does not send data that it believes to be on the
-    /// controller, not even for an instance that was removed and added again. But another program may have changed the
-    /// data by HCI commands, which the kernel does not notice.
+    /// Without it, the kernel might not send the real data. The kernel does not send data that, according to its own
+    /// records, the controller already has, not even for an instance that was removed and added again. These records
+    /// are wrong if another program has changed the data with HCI commands.
     private static let placeholderData = AdvertisingData(octets: [0])
 
     /// Adds the instances, one after the other. If one fails, the instances before it are removed.
     ///
-    /// - Parameter isRepeated: `true` if the kernel may believe that the data is on the controller already, because an
-    ///   earlier session or start has sent it.
+    /// - Parameter isRepeated: `true` if an earlier session or start has already sent the data, so that the kernel
+    ///   might not send it again.
     public func start(isRepeated: Bool = false) throws(SessionError) {
         live.stoppedAt = nil
         live.onAirSince = nil
@@ -84,8 +85,8 @@ public final class ManagedSession {
         live.onAirSince = host.now
     }
 
-    /// Starts again after the adapter or the instances were lost: reads the kernel's instances, and uses numbers that
-    /// are free now. Counters continue.
+    /// Starts again after the adapter or the instances were lost. Reads the kernel's list of instances, and uses
+    /// numbers that are free now. The counters continue.
     public func restart() throws(SessionError) {
         let earlierCounters = counters
         _ = removeAll()
@@ -95,8 +96,8 @@ public final class ManagedSession {
         try start(isRepeated: true)
     }
 
-    /// Sends every instance again, after another program turned advertising off or changed its data by HCI commands,
-    /// which the kernel does not notice. Counters and time continue.
+    /// Sends every instance again. This is needed after another program turned advertising off or changed its data with
+    /// HCI commands, because the kernel does not notice these. The counters and the time continue.
     ///
     /// - Throws: `ended` if another program keeps all instances off the air.
     public func rearm() throws(SessionError) {
@@ -113,7 +114,7 @@ public final class ManagedSession {
         }
     }
 
-    /// The time at which the payload of an instance is out of date; `nil` for never.
+    /// The time at which the payload of an instance or an ephemeral id must change next; `nil` if there is none.
     public var nextWakeUp: HCIInstant? {
         guard live.stoppedAt == nil, let onAirSince else { return nil }
         let renewals = onAir.compactMap(\.nextChange).map { onAirSince.advanced(byMicroseconds: $0) }
@@ -147,8 +148,8 @@ public final class ManagedSession {
         try stop()
     }
 
-    /// Advertising events of one instance so far, computed from the time on the air and the mean period. Instances that
-    /// take turns share the events.
+    /// Returns the number of advertising events of one instance so far, computed from the time on the air and the mean
+    /// period.
     public func computedEvents(_ position: Int) -> UInt64 {
         guard onAirSince != nil, layout.instances.indices.contains(position) else { return 0 }
         return UInt64(elapsed / layout.meanPeriodMicroseconds(position)) + 1
@@ -162,8 +163,8 @@ public final class ManagedSession {
 // MARK: Messages to the kernel
 
 extension ManagedSession {
-    /// Sends the parameters, if the kernel has a message for them. The message makes a new instance, or a new address
-    /// for an existing one.
+    /// Sends the parameters if the kernel has a message for them. The message creates the instance. If the instance
+    /// exists already, it gets a new address.
     private func prepare(_ instance: InstanceLayout.Instance) throws(SessionError) -> RadioPowerGrant {
         let requested = instance.advertisement.radioPower
         guard let parameters = try layout.parameters(instance) else {
@@ -176,8 +177,8 @@ extension ManagedSession {
         return .notSettable(reason: "the kernel cannot set it on this controller", reported: nil)
     }
 
-    /// Sends the message again if it fails: after the adapter was powered down, Linux 6.1 believes that an old set is
-    /// enabled, and the first message fails when the kernel tries to turn that set off.
+    /// Sends the message again if it fails. After the adapter was powered down, Linux 6.1 still takes an old set for
+    /// enabled, so the first message fails when the kernel tries to turn that set off.
     private func execute(
         _ parameters: AddExtendedAdvertisingParameters
     ) throws(ManagementError) -> AddExtendedAdvertisingParameters.ReturnParameters {
@@ -235,7 +236,7 @@ extension ManagedSession {
         onAir[position].nextChange = nextChange(sources[position], after: elapsed)
     }
 
-    /// Returns the payload; `nil` for encrypted telemetry without an unused salt.
+    /// Returns the payload; `nil` if encrypted telemetry has no unused salt left.
     private func makePayload(
         _ source: PayloadSource, _ grant: RadioPowerGrant
     ) throws(SessionError) -> AdvertisingData? {
@@ -243,13 +244,14 @@ extension ManagedSession {
             source, power: grant.power, counters: counters, isFirst: onAirSince == nil, at: host.now)
     }
 
-    /// The time at which a payload that was built at `elapsed` is out of date; `nil` for never. Both times are in
-    /// microseconds after the start.
+    /// Returns the time at which a payload that was built at `elapsed` must be built again; `nil` if it never changes.
+    /// Both times are in microseconds after the start.
     private func nextChange(_ source: PayloadSource, after elapsed: Int) -> Int? {
         source.renewalMicroseconds.map { (elapsed / $0 + 1) * $0 }
     }
 
-    /// Returns the reason why an instance may still be on the air; `nil` if all are removed.
+    /// Removes all instances that this session has added. Returns the reason why an instance may still be on the air;
+    /// `nil` if all are removed.
     private func removeAll() -> SessionError? {
         var failure: SessionError?
         for instance in addedInstances {
@@ -263,8 +265,8 @@ extension ManagedSession {
         return failure
     }
 
-    /// Removes an instance. If a signal interrupts the command, tries again: a second Ctrl-C must not leave the beacon
-    /// on the air.
+    /// Removes an instance. If a signal interrupts the command, it is sent again, because a second Ctrl-C must not
+    /// leave the beacon on the air.
     private func removeDespiteSignals(_ instance: InstanceLayout.Instance) throws(SessionError) {
         let command = try layout.removal(instance)
         for attempt in 0..<3 {
@@ -293,10 +295,10 @@ extension ManagedSession: AdvertisingSession {
 
     /// Checks with the kernel that the instances are on the air, without disturbing them.
     ///
-    /// The kernel's list of instances is incomplete. If the controller has advertising sets, the same data is sent
-    /// again: the kernel refuses the data of an instance that is gone, and enables an instance that another program
-    /// turned off by HCI commands. On a legacy controller the kernel would choose a new address, so only the adapter's
-    /// settings are checked there.
+    /// The kernel's list of instances is incomplete, so it is not used. If the controller has advertising sets, the
+    /// same data is sent again. The kernel refuses the data of an instance that no longer exists, and enables an
+    /// instance that another program turned off with HCI commands. On a legacy controller, sending the data would
+    /// change the address, so only the adapter's settings are checked.
     public func verify() throws(SessionError) -> Bool {
         guard isOnAir else { return false }
         let settings = try advertising {
@@ -345,7 +347,7 @@ extension ManagedSession: AdvertisingSession {
 // MARK: Events
 
 extension ManagedSession {
-    /// Handles an event that does not answer a message.
+    /// Handles an event of the kernel that is not the answer to a message.
     ///
     /// - Throws: `ended` if the event means that an advertisement is off the air.
     public func handle(_ event: ManagementEvent) throws(SessionError) {

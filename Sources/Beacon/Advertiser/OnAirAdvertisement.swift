@@ -2,8 +2,8 @@ public import BeaconFrames
 public import BluetoothTypes
 public import HCI
 
-/// An advertisement on the air: what was requested, what was granted, and what was sent so far.
-public struct OnAirAdvertisement: Equatable, Sendable {
+/// An advertisement on the air: the requested values, the values in use, and the number of events so far.
+public struct OnAirAdvertisement: Hashable, Sendable {
     /// The advertising set or the kernel's instance that sends the advertisement.
     public enum Place: Hashable, Sendable {
         /// An advertising set, by its position among the sets in use, from 0.
@@ -21,8 +21,8 @@ public struct OnAirAdvertisement: Equatable, Sendable {
     /// The interval at which the place sends; with a pattern, the interval of the current part. The bounds differ if
     /// the kernel chooses the interval.
     public let setInterval: ClosedRange<AdvertisingInterval>
-    /// The advertisement's own interval, in microseconds: the requested one, or slightly less in a shared set. The
-    /// bounds differ if the kernel chooses the interval.
+    /// The interval that the advertisement itself gets, in microseconds: the requested interval, or slightly less in a
+    /// shared set. The bounds differ if the kernel chooses the interval.
     public let grantedMicroseconds: ClosedRange<Int>
     /// The mean time between two events of this advertisement, in microseconds.
     public let meanPeriodMicroseconds: Int
@@ -30,20 +30,21 @@ public struct OnAirAdvertisement: Equatable, Sendable {
     public let pattern: OnAirPattern?
     /// The address that receivers see; `nil` if it is unknown, because the kernel or another program chooses it.
     public let address: DeviceAddress?
-    /// `true` while the advertisement is sent from an address that is not its own: the controller has refused its own
-    /// address, as controllers do while they scan or connect, or another program has changed it.
+    /// `true` while the advertisement is sent from an address that is not its own. The reason is that the controller
+    /// has refused its address, as controllers do while they scan or connect, or that another program has changed it.
     public let isAddressRefused: Bool
     /// `true` if the address is random: by request, or because it changes with an ephemeral id.
     public let isAddressRandom: Bool
-    /// The radio power in use; known after the start.
+    /// The radio power in use.
     public let grant: RadioPowerGrant
-    /// The data that is sent now, or when the advertisement's turn comes.
+    /// The data that is sent now, or at the advertisement's next turn if it shares its place.
     public let payload: AdvertisingData
-    /// Advertising events so far, computed from the time on the air and the mean period: legacy controllers and the
-    /// kernel do not count events, and extended controllers report them only at the end of a set.
+    /// The number of advertising events so far. It is computed from the time on the air and the mean period, because
+    /// legacy controllers and the kernel do not count events, and controllers with extended advertising report the
+    /// number only when a set ends.
     public let events: UInt64
 
-    /// Describes the payload: the frame with its identity or values. Data that is no frame is shown in hexadecimal.
+    /// The payload in words: the frame with its identity or values. Data of any other layout is shown in hexadecimal.
     public var contentText: String {
         if let frame = BeaconFrame(decoding: payload) { return frame.sentence }
         let names = payload.structures.filter { $0.type == .completeLocalName || $0.type == .shortenedLocalName }
@@ -58,8 +59,8 @@ public struct OnAirAdvertisement: Equatable, Sendable {
             .flatMap { String(validating: $0.data, as: UTF8.self) }
     }
 
-    /// The first bytes of the payload in hexadecimal, at most 62: the length of a legacy advertisement and its scan
-    /// response.
+    /// Returns the first bytes of the payload in hexadecimal, at most 62, which is the length of a legacy advertisement
+    /// and its scan response together.
     ///
     /// - Parameter separator: The text between two bytes.
     public func octetsText(separator: String = "") -> String {

@@ -3,16 +3,16 @@ internal import HCI
 
 /// The position of an advertisement in the cycle of its pattern.
 ///
-/// The cycle begins when the advertisement is first on the air, and continues while it is off the air: after an outage,
-/// the advertisement uses the part that is current by then. A part that begins late still ends on time, so delays do
-/// not add up.
+/// The cycle begins when the advertisement is first on the air. It continues during an outage, so afterwards the
+/// advertisement uses the part that belongs to that time. A part that begins late still ends on time, so delays do not
+/// add up.
 struct PatternClock: Hashable, Sendable {
     let pattern: AdvertisingPattern
-    /// The beginning of the first cycle; `nil` before the start.
+    /// The time at which the first cycle began; `nil` before the start.
     private(set) var start: HCIInstant?
     /// The position of the current part.
     private(set) var part = 0
-    /// The end of the current part; `nil` before the start.
+    /// The time at which the current part ends; `nil` before the start.
     private(set) var end: HCIInstant?
 
     init(_ pattern: AdvertisingPattern) {
@@ -22,14 +22,14 @@ struct PatternClock: Hashable, Sendable {
     /// The interval of the current part.
     var interval: AdvertisingInterval { pattern.parts[part].interval.interval }
 
-    /// Begins the first cycle, unless it has begun.
+    /// Begins the first cycle. Does nothing if it has already begun.
     mutating func begin(at now: HCIInstant) {
         guard start == nil else { return }
         start = now
         update(to: now)
     }
 
-    /// Sets the part that belongs to `now`. Does nothing before the start.
+    /// Changes to the part that belongs to `now`. Does nothing before the start.
     mutating func update(to now: HCIInstant) {
         guard let start else { return }
         let position = pattern.position(after: now.microseconds(since: start))

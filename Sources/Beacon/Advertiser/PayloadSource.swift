@@ -2,13 +2,14 @@ public import BeaconFrames
 public import BluetoothTypes
 public import EddystoneSecurity
 
-/// Builds the payload of one advertisement for any moment: with its counters, sensor values and ephemeral id.
+/// Builds the payload of one advertisement from the counters, the sensor values and the clock of a moment.
 ///
 /// Time, counters and random numbers are parameters, so the same inputs give the same bytes.
 public struct PayloadSource: Sendable {
     public let advertisement: Advertisement
     private let identityKey: IdentityKey?
-    /// The salt of the first encrypted telemetry. Later payloads have new salts, because no salt may be used twice.
+    /// The salt of the first encrypted telemetry; `nil` for a random salt. Later payloads have other salts, because no
+    /// salt may be used twice.
     public let firstSalt: UInt16?
     /// The smallest number of an encrypted BTHome packet.
     public let firstPacket: UInt32
@@ -17,8 +18,8 @@ public struct PayloadSource: Sendable {
     ///   - identityKey: The key that EID, encrypted TLM and encrypted BTHome require.
     ///   - firstSalt: The salt of the first encrypted telemetry; `nil` for a random salt.
     ///   - firstPacket: The smallest packet number of encrypted BTHome. It must be larger than the number of every
-    ///     earlier packet with this key. Seconds since 1970 fulfil this, because packets are sent at most once a
-    ///     second.
+    ///     earlier packet with this key. The number of seconds since 1970 is suitable, because a beacon sends at most
+    ///     one new packet a second.
     public init(
         _ advertisement: Advertisement, identityKey: IdentityKey? = nil, firstSalt: UInt16? = nil,
         firstPacket: UInt32 = 0
@@ -29,7 +30,7 @@ public struct PayloadSource: Sendable {
         self.firstPacket = firstPacket
     }
 
-    /// The values that change from payload to payload.
+    /// The values of one moment from which a payload is built.
     public struct Moment: Hashable, Sendable {
         /// The radio power that the controller granted or reported; `nil` if unknown.
         public var radioPower: RadioPower?
@@ -38,16 +39,17 @@ public struct PayloadSource: Sendable {
         public var batteryMillivolts: UInt16?
         public var batteryPercent: UInt8?
         public var temperature: FixedPointTemperature?
-        /// The texts of the measurements of BTHome, in their order; `nil` for an unknown value.
+        /// The text of each measurement's value for BTHome, in the order of the measurements; `nil` for an unknown
+        /// value.
         public var measurements: [String?] = []
         /// The beacon's seconds counter t, from which ephemeral ids and nonces are computed.
         public var eidTime: UInt32
-        /// The salt of encrypted telemetry. Each payload needs a new one.
+        /// The salt of encrypted telemetry. Each payload needs another salt.
         public var salt: UInt16
-        /// The number of a BTHome packet. Each payload needs a new one.
+        /// The number of a BTHome packet. Each payload needs another number.
         public var packet: UInt32
 
-        /// Creates a moment. Values that are not given are those of a new beacon.
+        /// Creates a moment. The default values are those of a new beacon.
         public init(
             radioPower: RadioPower? = nil, counters: TelemetryCounters = TelemetryCounters(),
             batteryMillivolts: UInt16? = nil, temperature: FixedPointTemperature? = nil,
@@ -94,10 +96,11 @@ public struct PayloadSource: Sendable {
         }
     }
 
-    /// The time after which the payload is out of date, in microseconds; `nil` if the payload changes only with the id.
+    /// The time after which the payload must be built again, in microseconds; `nil` if it never changes, or changes
+    /// only with the ephemeral id.
     ///
-    /// Telemetry, and BTHome with values that change, is renewed once in each interval, but at most once a second, so
-    /// that a small machine does not wake up more often.
+    /// Telemetry, and BTHome with values that change, is renewed once in each interval, but at most once a second,
+    /// because each renewal wakes up the machine.
     var renewalMicroseconds: Int? {
         switch advertisement.content {
         case .eddystoneTLM: break
@@ -149,10 +152,10 @@ public struct PayloadSource: Sendable {
     }
 }
 
-/// The machine's sensors for Eddystone-TLM and BTHome. Each is read at most once a second.
+/// Reads the machine's sensors for Eddystone-TLM and BTHome. Each sensor is read at most once a second.
 ///
-/// Sensors are named as in the profile; if the name is `auto`, the source chooses the sensor. An unknown value is
-/// `nil`, and is sent as unknown.
+/// A sensor's name is the name in the profile; if it is `auto`, the source chooses the sensor. The result `nil` means
+/// that the value is unknown, and it is sent as unknown.
 public protocol TelemetrySource: AnyObject {
     /// The battery's voltage, in millivolts.
     func batteryMillivolts(_ sensor: String) -> UInt16?
@@ -165,9 +168,9 @@ public protocol TelemetrySource: AnyObject {
 }
 
 extension TelemetrySource {
-    /// Returns `nil`, for a source without a charge sensor.
+    /// Returns `nil`: the default for a source without a charge sensor.
     public func batteryPercent(_ sensor: String) -> UInt8? { nil }
-    /// Returns `nil`, for a source without other sensors.
+    /// Returns `nil`: the default for a source without other sensors.
     public func measurement(_ kind: BTHomeKind, _ sensor: String) -> String? { nil }
 }
 
@@ -184,7 +187,7 @@ public struct TelemetryCounters: Hashable, Sendable {
         self.uptimeDeciseconds = uptimeDeciseconds
     }
 
-    /// Returns later counters. Both wrap around at 2³².
+    /// Returns the counters after this number of events and this time. Both counters wrap around at 2³².
     func advanced(byEvents events: UInt64, microseconds: Int) -> TelemetryCounters {
         TelemetryCounters(
             advertisements: advertisements &+ UInt32(truncatingIfNeeded: events),

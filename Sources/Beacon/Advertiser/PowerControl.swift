@@ -3,8 +3,8 @@ internal import HCI
 
 /// The command that sets a controller's transmit power.
 ///
-/// There is no standard command for legacy advertising, and vendors use the same opcodes for different commands. So a
-/// vendor command is sent only to a controller of that vendor.
+/// There is no standard command that sets the power of legacy advertising, and vendors use the same opcodes for
+/// different commands. So a vendor command is sent only to a controller of that vendor.
 public enum PowerControl: Hashable, Sendable {
     /// The Advertising_TX_Power parameter of LE Set Extended Advertising Parameters.
     case extendedAdvertising
@@ -28,13 +28,13 @@ public enum PowerControl: Hashable, Sendable {
         }
     }
 
-    /// Returns whether this build of Zephyr has the power commands, according to its version and its list of commands.
+    /// Returns true if this build of Zephyr has the power commands, according to its list of commands.
     private static func hasZephyrPowerCommands(_ host: HCIHost) throws(HCICommandError) -> Bool {
         guard try host.executeOptional(ZephyrReadVersionInformation()) != nil else { return false }
         return try host.executeOptional(ZephyrReadSupportedCommands())?.setsTxPower ?? false
     }
 
-    /// The reason for ``none``, and remedies.
+    /// The message for ``none``: the reason, and what the user can do.
     static let noneExplanation =
         "this controller has no extended advertising and no known vendor command; "
         + "use a controller with extended advertising, or a Zephyr board as --adapter serial:PATH"
@@ -51,8 +51,8 @@ extension PowerControl: CustomStringConvertible {
     }
 }
 
-/// Sets the transmit power by a vendor command, for legacy advertising. A refusal is reported and does not stop the
-/// beacon.
+/// Sets the transmit power of legacy advertising with a vendor command. If the controller refuses, the result contains
+/// the reason, and the beacon continues.
 struct VendorPower {
     private let control: PowerControl
 
@@ -80,27 +80,27 @@ struct VendorPower {
         }
     }
 
-    /// Restores the controller's own power, if the command has a value for that. Broadcom's command has no such value:
-    /// the power stays until the next reset.
+    /// Restores the controller's own power if this is possible. Broadcom's command has no value for this, so the power
+    /// stays until the next reset.
     func restoreDefault(_ host: HCIHost) throws {
         if control == .zephyr { _ = try host.execute(ZephyrWriteTxPowerLevel(power: .noPreference)) }
     }
 }
 
-/// The radio power in use, as far as it is known.
+/// The radio power in use, and how it was determined.
 public enum RadioPowerGrant: Hashable, Sendable {
     /// The controller selected this power and reported it (LE Set Extended Advertising Parameters, Zephyr's command).
     case granted(RadioPower)
-    /// No power was requested; the controller reported its own.
+    /// No power was requested; the controller reported the power that it uses.
     case reported(RadioPower)
     /// A vendor command was accepted, but afterwards the controller reports another power, or none.
     case unverified(requested: RadioPower, reported: RadioPower?)
-    /// The power cannot be set, for this reason. `reported` is the controller's own power, if it reports one.
+    /// The power cannot be set; `reason` says why. `reported` is the controller's own power; `nil` if it reports none.
     case notSettable(reason: String, reported: RadioPower?)
     /// No power was requested, and the controller reported none.
     case unknown
 
-    /// The power with which a calibration is looked up; `nil` if unknown.
+    /// The power that is used with a calibration; `nil` if unknown.
     public var power: RadioPower? {
         switch self {
         case .granted(let power), .reported(let power): power

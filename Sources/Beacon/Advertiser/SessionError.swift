@@ -3,15 +3,16 @@ public import HCI
 
 /// The reason why an advertisement is not on the air.
 public enum SessionError: Error, Sendable {
-    /// This controller cannot send the advertisements. Nothing was sent.
+    /// This controller cannot send the advertisements. The error was found before any of them was sent.
     case impossible(String)
-    /// A command was refused, was not answered, or could not be sent; with a remedy, if one is known.
+    /// A command was refused, was not answered, or could not be sent. `remedy` tells the user what to do; `nil` if it
+    /// is not known.
     case command(HCICommandError, remedy: String?)
     /// The kernel's management refused a command, did not answer, or could not be reached.
     case management(ManagementError)
     /// The payload cannot be built.
     case payload(String)
-    /// A fault or another program has ended advertising: the cause, and one sentence.
+    /// A fault or another program has ended advertising. The values are the cause and a sentence for the user.
     case ended(SupervisorCause, String)
     /// The controller reported a Hardware Error with its code (Core Specification 5.4, Vol 4 Part E 7.7.16).
     case hardwareError(UInt8)
@@ -41,7 +42,7 @@ extension SessionError: CustomStringConvertible {
     }
 }
 
-/// Runs `body` and converts its errors.
+/// Runs `body` and converts its errors to ``SessionError``.
 ///
 /// - Parameter hints: The likely cause of a refusal, for each status.
 func advertising<Result>(
@@ -56,7 +57,7 @@ func advertising<Result>(
     } catch let error as ManagementError {
         throw .management(error)
     } catch {
-        // The command was not sent, because the check of its own parameters failed.
+        // This error comes from the command's own check of its parameters, so the command was not sent.
         throw .impossible("\(error)")
     }
 }
@@ -68,7 +69,7 @@ extension SessionError {
         return error.status
     }
 
-    /// `true` if the controller will not answer the next command either.
+    /// `true` if the next command would fail too, because the controller does not answer or its connection is broken.
     var isHopeless: Bool {
         guard case .command(let error, _) = self else { return false }
         switch error {

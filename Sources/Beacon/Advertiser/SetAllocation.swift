@@ -1,10 +1,11 @@
 public import BeaconFrames
 public import BluetoothTypes
 
-/// Assigns advertisements to the advertising sets of a controller. It is made and checked before anything is sent.
+/// Assigns advertisements to the advertising sets of a controller. The allocation is checked before anything is sent.
 ///
-/// On a controller with extended advertising, each advertisement gets a set of its own with its own interval, power and
-/// address. If there are too few sets, advertisements share sets. A legacy controller has one set for all.
+/// On a controller with extended advertising, each advertisement gets its own set, with its own interval, power and
+/// address. If there are too few sets, several advertisements share a set. A legacy controller has only one set, which
+/// all advertisements share.
 public struct SetAllocation: Sendable {
     /// An advertising set and its advertisements.
     public struct AdvertisingSet: Hashable, Sendable {
@@ -13,9 +14,9 @@ public struct SetAllocation: Sendable {
         /// The set's parameters. The interval of a shared set is shorter than the intervals of its members. With a
         /// pattern, it is the interval of the first part.
         public let parameters: SetParameters
-        /// The key of the ephemeral id with which the set's address changes; `nil` for a fixed address.
+        /// If the set's address changes together with an ephemeral id, the key of this id; `nil` for a fixed address.
         public let rotatingKey: Advertisement.RotatingKey?
-        /// The intervals that take turns in this set; `nil` for a constant interval.
+        /// A repeating schedule of intervals; `nil` for a constant interval.
         public let pattern: AdvertisingPattern?
 
         public var isShared: Bool { members.count > 1 }
@@ -29,7 +30,8 @@ public struct SetAllocation: Sendable {
 
     /// - Parameters:
     ///   - isExclusive: `true` if no other program uses the controller.
-    ///   - setLimit: The largest number of sets to use, because the kernel may hold some; `nil` for all.
+    ///   - setLimit: The largest number of sets to use; `nil` for all. The kernel may use some of the controller's sets
+    ///     itself.
     /// - Throws: `impossible`, naming the advertisements that cannot be sent together and what to change.
     public init(
         _ sources: [PayloadSource], on capabilities: ControllerCapabilities, isExclusive: Bool, setLimit: Int? = nil
@@ -71,12 +73,12 @@ public struct SetAllocation: Sendable {
         try SetAllocation(sources, on: capabilities, isExclusive: isExclusive, setLimit: limit)
     }
 
-    /// The position of the set that sends an advertisement.
+    /// Returns the position of the set that sends an advertisement; `nil` if there is no such advertisement.
     public func set(of advertisement: Int) -> Int? {
         sets.firstIndex { $0.members.contains(advertisement) }
     }
 
-    /// The interval of a set that sends each of these advertisements often enough.
+    /// Returns the interval of a set that sends each of these advertisements often enough.
     private static func interval(
         _ members: [Advertisement], _ pdu: AdvertisingPDU, _ capabilities: ControllerCapabilities
     ) throws(SessionError) -> AdvertisingInterval {
@@ -97,7 +99,7 @@ public struct SetAllocation: Sendable {
     ) -> String {
         let neededRate = SharedPace.eventsPerThousandSeconds(intervals)
         let possibleRate = SharedPace.eventsPerThousandSeconds([bound])
-        // The rates are shown with one decimal, unless they would look equal then.
+        // The rates are shown with one decimal, or with three decimals if they would otherwise look equal.
         let roundingStep = (neededRate + 50) / 100 == (possibleRate + 50) / 100 ? 1 : 100
         func text(_ rate: Int) -> String {
             let text = DecimalText.thousandths((rate + roundingStep / 2) / roundingStep * roundingStep)

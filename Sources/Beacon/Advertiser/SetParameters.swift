@@ -25,8 +25,8 @@ public struct SetParameters: Hashable, Sendable {
     public let powerControl: PowerControl
     public let scanResponse: AdvertisingData
 
-    /// The handle of the first set on a controller that the kernel uses too; further sets use the handles below it. The
-    /// kernel uses handle 0 and its instance numbers, from 1.
+    /// The handle of the first set on a controller that the kernel uses too. Further sets use the handles below it. The
+    /// kernel itself uses handle 0 and its instance numbers, which start at 1.
     public static let sharedHandle: UInt8 = 0xEF
 
     /// - Parameter isExclusive: `true` if no other program uses this controller.
@@ -37,7 +37,7 @@ public struct SetParameters: Hashable, Sendable {
         try self.init(advertisement, on: capabilities, handle: isExclusive ? 0 : Self.sharedHandle)
     }
 
-    /// - Parameter handle: The set's handle, if the controller has sets.
+    /// - Parameter handle: The set's handle; ignored if the controller has only the legacy commands.
     init(
         _ advertisement: Advertisement, on capabilities: ControllerCapabilities, handle: UInt8
     ) throws(SessionError) {
@@ -155,8 +155,8 @@ extension SetParameters {
         return copy
     }
 
-    /// Explanations for the statuses with which the controller may refuse the parameters. The explanations name only
-    /// the interval, because everything else was checked before.
+    /// Explanations for the error codes with which the controller may refuse the parameters. They name only the
+    /// interval, because all other parameters were checked before.
     var parameterHints: [HCIStatus: String] {
         let hint =
             "this controller does not support an interval of \(interval) with "

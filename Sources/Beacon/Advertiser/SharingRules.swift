@@ -1,8 +1,8 @@
 internal import BeaconFrames
 internal import BluetoothTypes
 
-/// Decides which advertisements may share an advertising set: those that differ only in interval and data, because
-/// everything else can be changed only while the set is disabled.
+/// Decides which advertisements may share an advertising set. They may differ only in their interval and their data,
+/// because all other values can be changed only while the set is disabled.
 struct SharingRules {
     private let advertisements: [Advertisement]
     private let ephemeralKeys: Set<Advertisement.RotatingKey>
@@ -16,14 +16,14 @@ struct SharingRules {
         ephemeralKeys = keys
     }
 
-    /// The key of the ephemeral id with which an advertisement's address changes: for the id itself and for its
-    /// encrypted telemetry. `nil` for a fixed address.
+    /// If the address of an advertisement changes together with an ephemeral id, returns the key of this id. This
+    /// applies to an Eddystone-EID and to encrypted telemetry with the same key. `nil` for a fixed address.
     func rotatingKey(of member: Int) -> Advertisement.RotatingKey? {
         guard let key = advertisements[member].content.rotatingKey, ephemeralKeys.contains(key) else { return nil }
         return key
     }
 
-    /// Checks the rules that hold on every controller.
+    /// Checks the rules that do not depend on the controller.
     func check() throws(SessionError) {
         for member in advertisements.indices {
             if rotatingKey(of: member) != nil, !advertisements[member].scanResponse.octets.isEmpty {
@@ -65,7 +65,8 @@ struct SharingRules {
         guard groups.count <= sets else {
             throw .impossible(refusal(groups, sets, hasExtendedAdvertising))
         }
-        // The fastest advertisements come first, because this leaves most time to the advertisements that share a set.
+        // Spare sets go to the advertisements with the shortest intervals, which leaves the most time to the
+        // advertisements that still share a set.
         while groups.count < sets, let (index, member) = fastest(in: groups) {
             groups[index].removeAll { $0 == member }
             groups.append([member])
@@ -89,7 +90,7 @@ struct SharingRules {
 
     private func refusal(_ groups: [[Int]], _ sets: Int, _ hasExtendedAdvertising: Bool) -> String {
         let firstMember = groups[0][0]
-        // The advertisement for which no set is left. It differs from the first group.
+        // The first advertisement for which no set is left.
         let leftMember = groups[sets][0]
         let count = sets == 1 ? "one advertising set" : "\(sets) advertising sets"
         let reasons = differences(firstMember, leftMember)
@@ -108,7 +109,7 @@ struct SharingRules {
     private static let pattern = "a pattern of intervals needs a set of its own"
     private static let ephemeral = "an ephemeral id shares its address only with its own encrypted telemetry"
 
-    /// The reasons why two advertisements cannot share a set; empty if they can.
+    /// Returns the reasons why two advertisements cannot share a set; empty if they can.
     private func differences(_ one: Int, _ other: Int) -> [String] {
         let (left, right) = (advertisements[one], advertisements[other])
         let (leftKey, rightKey) = (rotatingKey(of: one), rotatingKey(of: other))

@@ -2,9 +2,9 @@ public import HCI
 
 /// Decides what to do, and when, to keep a beacon on the air or a scan running.
 ///
-/// A state machine that does no I/O of its own. ``handle(_:at:)`` and ``wake(at:)`` return actions; the caller carries
-/// them out and passes each result to ``handle(_:at:)``. With ``Persistence/unlimited`` it never gives up a beacon that
-/// has been on the air.
+/// It is a state machine without input and output. ``handle(_:at:)`` and ``wake(at:)`` return actions; the caller
+/// carries them out and passes each result to ``handle(_:at:)``. With ``Persistence/unlimited``, it tries again without
+/// end once the beacon has been on the air.
 public struct Supervisor: Sendable {
     public let pacing: SupervisorPacing
     let sessionKind: SessionKind
@@ -23,13 +23,13 @@ public struct Supervisor: Sendable {
     public private(set) var onAirSince: HCIInstant?
     /// `true` if the beacon has ever been on the air.
     public private(set) var hasBeenOnAir = false
-    /// `true` if a fault has ended the beacon.
+    /// `true` if the supervisor has given up because of a fault.
     private(set) var hasGivenUp = false
 
     private var phase = Phase.closed
     /// The current outage; `nil` if there is none.
     private var ongoingOutage: OngoingOutage?
-    /// The number of attempts since the beacon was last stable on the air.
+    /// The number of attempts since the beacon was last on the air for ``SupervisorPacing/stability``.
     private var attempt = 0
     /// The time of the next attempt; `nil` if none is planned.
     private var nextAttempt: HCIInstant?
@@ -37,12 +37,12 @@ public struct Supervisor: Sendable {
     private var nextTick: HCIInstant
     /// The time at which the adapter was last powered on.
     private var lastPowerUp: HCIInstant?
-    /// The advertisements on the air in a few words.
+    /// A description of the advertisements on the air, for the log.
     private var summary = ""
     private var reload: Reload?
     /// `true` if the machine has slept since advertising was last confirmed.
     private var hasSlept = false
-    /// The reason why the last reload was refused.
+    /// The reason why the last reload was refused; `nil` if it was not refused.
     private var reloadRefusal: String?
 
     private enum Phase: Hashable, Sendable {
@@ -52,7 +52,7 @@ public struct Supervisor: Sendable {
         case starting(HCIInstant)
         case onAir
         case verifying(HCIInstant)
-        /// The adapter is open, and waits for the next attempt.
+        /// The adapter is open, and the supervisor waits for the time of the next attempt.
         case held
         case rearming(HCIInstant)
         case off
@@ -60,7 +60,7 @@ public struct Supervisor: Sendable {
 
     /// The current outage.
     private struct OngoingOutage {
-        /// The last cause; `nil` for a change of the adapter.
+        /// The last cause; `nil` if the outage is a change to another adapter.
         var cause: SupervisorCause?
         /// The cause with the largest weight.
         var weightiestCause: SupervisorCause?
@@ -96,7 +96,7 @@ public struct Supervisor: Sendable {
         }
     }
 
-    /// `true` if the beacon is on the air, as far as it is known.
+    /// `true` if the beacon is on the air, according to the inputs so far.
     var isOnAir: Bool {
         switch phase {
         case .onAir, .verifying: true
@@ -104,7 +104,7 @@ public struct Supervisor: Sendable {
         }
     }
 
-    /// One line for `systemctl status`: what is sent, or what the beacon waits for.
+    /// One line for `systemctl status`: the advertisements on the air, or the reason why the beacon is off the air.
     public var statusLine: String {
         let line =
             switch phase {
@@ -118,7 +118,7 @@ public struct Supervisor: Sendable {
     /// `true` if the adapter is open, so that its events must be read.
     public var isOpen: Bool { phase != .closed && phase != .off }
 
-    /// The latest moment for the next ``wake(at:)``; `nil` after the end.
+    /// The time by which ``wake(at:)`` must be called next; `nil` after the end.
     public var nextWakeUp: HCIInstant? {
         guard phase != .off else { return nil }
         guard let nextAttempt else { return nextTick }
@@ -175,7 +175,8 @@ public struct Supervisor: Sendable {
             + [.close, .finish(asWanted: false)]
     }
 
-    /// Returns whether the adapter stays open after this fault: only the settings of the controller must be sent again.
+    /// Returns true if the adapter stays open after this fault, because only the settings of the controller must be
+    /// sent again.
     private func leavesAdapterOpen(_ cause: SupervisorCause) -> Bool {
         cause.leavesAdapterOpen || persistence == .untilFault && cause == .controllerReset
     }
@@ -200,9 +201,9 @@ extension Supervisor {
         }
     }
 
-    /// Verifies advertising, or feeds the watchdog while the beacon waits for an attempt or an action is in progress.
-    /// If an action takes longer than ``SupervisorPacing/longestAction``, the watchdog is not fed. While there is no
-    /// fault, the supervisor wakes up only for this.
+    /// Verifies advertising if the beacon is on the air. Otherwise, informs the service manager's watchdog that the
+    /// program is running. If an action takes longer than ``SupervisorPacing/longestAction``, the watchdog is not
+    /// informed, so that it restarts the program. While there is no fault, the supervisor wakes up only for this check.
     private mutating func tick(_ now: HCIInstant) -> [Action] {
         nextTick = now.advanced(byMicroseconds: pacing.verification)
         switch phase {
@@ -249,7 +250,7 @@ extension Supervisor {
         guard mustHandle(cause) else { return [] }
         if persistence == .untilFault, !leavesAdapterOpen(cause) { return giveUp(text) }
         var actions: [Action] = phase == .closed || leavesAdapterOpen(cause) ? [] : [.close]
-        // The verification has returned a result, so the program does not hang.
+        // The watchdog is informed, because a verification with a result proves that the program is running.
         if case .verifying = phase { actions.append(.notify(.watchdog)) }
         if let since = onAirSince, now.microseconds(since: since) >= pacing.stability { attempt = 0 }
         onAirSince = nil
@@ -277,8 +278,8 @@ extension Supervisor {
         ongoingOutage = outage
     }
 
-    /// Returns whether a fault must be handled. While the adapter is closed, only a fault that changes what the beacon
-    /// waits for must be.
+    /// Returns true if a fault must be handled. While the adapter is closed, a fault is handled only if it changes the
+    /// event for which the beacon waits.
     private func mustHandle(_ cause: SupervisorCause) -> Bool {
         switch phase {
         // While an action is in progress, only its own failure can arrive.
@@ -289,25 +290,25 @@ extension Supervisor {
         }
     }
 
-    /// The causes that the arrival of an adapter may remove.
+    /// The causes of an outage that may end when an adapter is added.
     private static let removedByArrival: Set<SupervisorCause> = [.adapterMissing, .adapterGone, .peerGone, .rfkill]
-    /// The causes that the end of another program's scan or advertisement may remove.
+    /// The causes of an outage that may end when another program ends its scan or advertisement.
     private static let removedByFreeRadio: Set<SupervisorCause> = [
         .foreignDisabled, .foreignChanged, .silent, .refused, .adapterBusy,
     ]
 
-    /// Ends a wait early, if the input may have removed its cause.
+    /// Makes the next attempt at once if the input may have removed the cause of the outage.
     private mutating func retryNow(after input: Input, _ now: HCIInstant) -> [Action] {
         switch phase {
         case .onAir where input == .resumed || input == .radioFreed:
-            // No event reports what happened while the machine slept. After a scan, verification restores an address
-            // that was refused.
+            // The adapter must be checked after a sleep, because no event reports what happened during it. After a
+            // scan, the verification sets an address that was refused during the scan.
             if input == .resumed { hasSlept = true }
             phase = .verifying(now)
             return [.verify]
         case .closed, .held:
-            // The attempts to power on have a delay of their own, and a new adapter does not help an adapter that is
-            // present and fails.
+            // An adapter that was powered down has its own delay. A new adapter does not help if the cause is a fault
+            // of an adapter that is present.
             if input != .resumed, ongoingOutage?.cause == .poweredDown { return [] }
             if let cause = ongoingOutage?.cause {
                 if input == .adapterArrived, !Self.removedByArrival.contains(cause) { return [] }
@@ -331,7 +332,7 @@ extension Supervisor {
     private mutating func handleReload(_ input: Input, _ now: HCIInstant) -> [Action] {
         switch (input, reload) {
         case (.reloadRequested, .adopting):
-            // A profile is being adopted. This request is ignored; the log shows which profile was adopted.
+            // A profile is just being adopted, so this request is ignored. The log shows which profile was adopted.
             return []
         case (.reloadRequested, _):
             reload = .reading
@@ -353,7 +354,7 @@ extension Supervisor {
         }
     }
 
-    /// Adopts a good profile, unless another action must end first.
+    /// Adopts a valid new profile at once, or later if another action must end first.
     private mutating func continueReload() -> [Action] {
         guard reload == .ready else { return [] }
         switch phase {
@@ -372,7 +373,7 @@ extension Supervisor {
         return (hasBeenOnAir ? [.notify(.ready)] : []) + [.notify(.status(statusLine))]
     }
 
-    /// Leaves the current adapter, and continues with the adapter that the new profile names.
+    /// Closes the current adapter, and starts on the adapter that the new profile names.
     private mutating func changeAdapter(_ name: String, _ now: HCIInstant) -> [Action] {
         let leaveActions: [Action] = phase == .closed ? [] : [.turnOff, .close]
         phase = .closed

@@ -16,9 +16,10 @@ extension Supervisor {
 
     /// The condition under which the supervisor gives up.
     public enum Persistence: Hashable, Sendable {
-        /// Never, once the session has been on the air: it waits and tries again.
+        /// It never gives up once the session has been on the air, but waits and tries again.
         case unlimited
-        /// At the first fault. If another program changes the controller's settings, they are still set again.
+        /// It gives up at the first fault. There is one exception: if another program changes the controller's
+        /// settings, they are set again.
         case untilFault
     }
 
@@ -32,24 +33,25 @@ extension Supervisor {
         case verified
         /// The result of ``Action/rearm``: advertising is on again with the right settings.
         case rearmed
-        /// The failure of an action, or a fault, in one sentence: the beacon is off the air, or must be assumed to be.
+        /// An action has failed, or a fault has occurred. The values are the cause and a sentence for the user. The
+        /// beacon is off the air, or is treated as if it were.
         case failed(SupervisorCause, String)
-        /// A failure of ``Action/open`` or ``Action/start`` that waiting cannot repair. It ends a beacon that has never
-        /// been on the air; other beacons try again.
+        /// A failure of ``Action/open`` or ``Action/start`` that will not end by waiting. It ends a beacon that has
+        /// never been on the air. A beacon that has been on the air tries again.
         case impossible(String)
         /// An adapter was added.
         case adapterArrived
         /// rfkill has unblocked the radio.
         case rfkillUnblocked
-        /// The machine is awake again.
+        /// The machine has resumed after a sleep.
         case resumed
-        /// Another program has ended its scan or its advertisement: a command that was refused may succeed now.
+        /// Another program has ended its scan or its advertisement. A command that was refused before may succeed now.
         case radioFreed
         /// The operator requests a reload of the profile.
         case reloadRequested
-        /// The result of ``Action/readProfile``: the profile is good, and names this adapter.
+        /// The result of ``Action/readProfile``: the profile is valid, and contains this adapter's name.
         case reloadGood(adapter: String)
-        /// The failure of ``Action/readProfile`` or ``Action/adopt``, with its reason: the old profile stays.
+        /// ``Action/readProfile`` or ``Action/adopt`` has failed for this reason. The old profile stays in use.
         case reloadBad(String)
         /// The result of ``Action/adopt``: the new profile is on the air. The value is a summary for the log.
         case adopted(String)
@@ -57,7 +59,7 @@ extension Supervisor {
         case stop
     }
 
-    /// An action of the caller. A list of actions contains at most one that has a result.
+    /// An action that the caller must carry out. A list of actions contains at most one action that has a result.
     public enum Action: Hashable, Sendable {
         /// Find the adapter, power it on if it is down, and open it.
         case open
@@ -65,7 +67,7 @@ extension Supervisor {
         case start
         /// Check that advertising is on, without disturbing it.
         case verify
-        /// Set everything again on the open adapter, and advertise.
+        /// Send all settings again on the open adapter, and advertise.
         case rearm
         /// Close the adapter.
         case close
@@ -79,7 +81,7 @@ extension Supervisor {
         case turnOff
         case log(LogPriority, String)
         case notify(Notice)
-        /// The end: requested (`true`), or because of a fault (`false`).
+        /// The supervisor has ended: `true` if the end was requested, `false` if a fault was the reason.
         case finish(asWanted: Bool)
     }
 
@@ -102,10 +104,11 @@ extension Supervisor {
 
     /// The state of the beacon.
     public enum State: Hashable, Sendable {
-        /// It has not been on the air yet. If an attempt has failed, the value is the cause.
+        /// The beacon has not been on the air yet. The value is the cause of the last failed attempt; `nil` if none has
+        /// failed.
         case starting(SupervisorCause?)
         case onAir
-        /// It is off the air after a fault, or, if the cause is `nil`, because its adapter changes.
+        /// The beacon is off the air after a fault. If the cause is `nil`, the reason is a change to another adapter.
         case recovering(SupervisorCause?, attempt: Int)
         case off
     }
@@ -153,8 +156,8 @@ public enum SupervisorCause: String, Hashable, Sendable, CaseIterable {
     /// A system call failed.
     case system
 
-    /// An outage is counted under its cause with the largest weight, because that cause explains the other causes:
-    /// rfkill powers an adapter down, and an unplugged adapter does not answer.
+    /// An outage with several causes is counted under the cause with the largest weight, because this cause explains
+    /// the others. For example, rfkill powers an adapter down, and an unplugged adapter does not answer.
     var weight: Int {
         switch self {
         case .silent: 0
@@ -177,7 +180,7 @@ public enum SupervisorCause: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The text after "not on the air: ".
+    /// Returns the text that follows "not on the air: " in the status line.
     func waitingText(_ adapter: String) -> String {
         switch self {
         case .adapterMissing: "waiting for \(adapter), which is missing"
@@ -203,11 +206,11 @@ public enum SupervisorCause: String, Hashable, Sendable, CaseIterable {
 public struct SupervisorPacing: Hashable, Sendable {
     /// The time between two verifications, and between two watchdog messages.
     public var verification = 15_000_000
-    /// The shortest time between two attempts to power on an adapter that another program powers down.
+    /// The shortest time between two attempts to power on an adapter that another program powers down again and again.
     public var powerUp = 2_000_000
     /// The time between two attempts to connect to the other end of a serial line, a TCP connection or a unix socket.
     public var peer = 1_000_000
-    /// The delay before the first attempt; it doubles with every attempt.
+    /// The delay before the first repeated attempt. It doubles with every further attempt.
     public var firstRetry = 100_000
     /// The longest delay for a controller that keeps failing.
     public var longestRetry = 30_000_000
@@ -215,9 +218,10 @@ public struct SupervisorPacing: Hashable, Sendable {
     public var longestContest = 2_000_000
     /// The time on the air after which attempts are counted from 0 again.
     public var stability = 10_000_000
-    /// The time after which an attempt is made although the awaited event has not arrived.
+    /// The time after which an attempt is made even if the expected event has not arrived.
     public var lostEventTimeout = 30_000_000
-    /// The longest action. If an action takes longer, the watchdog is not fed any more.
+    /// The longest time for one action. If an action takes longer, the watchdog is no longer informed, and restarts the
+    /// program.
     public var longestAction = 30_000_000
     /// The longest time for turning advertising off at the end.
     public var shutdown = 800_000
@@ -230,7 +234,7 @@ public struct SupervisorPacing: Hashable, Sendable {
     /// Creates the standard times.
     public init() {}
 
-    /// The delay before the next attempt; `nil` to wait for an event.
+    /// Returns the delay before the next attempt; `nil` if the supervisor must wait for an event.
     ///
     /// - Parameters:
     ///   - attempt: The number of attempts so far.

@@ -2,7 +2,7 @@ package import BeaconFrames
 internal import Configuration
 package import LinuxHost
 
-/// The values of a BTHome packet that the user states in `values`, by the names of the objects.
+/// The values under the key `values` of a BTHome advertisement: fixed values, and sensors to read.
 struct BTHomeValues: Sendable {
     var objects: [BTHomeObject] = []
     var measurements: [Advertisement.BTHomeSource.Measurement] = []
@@ -82,7 +82,7 @@ extension ConfigurationDecoder {
         let isBoolean = if case .boolean = member.value.value { true } else { false }
         for kind in kinds where !isBoolean || kind.isBinary {
             guard let object = text.flatMap({ BTHomeObject(kind, text: $0) }) else { continue }
-            // The name of a sensor must not be taken for the value of the object.
+            // The name of a sensor is not a fixed value; the sensor is added below.
             if member.value.string != nil, isSensor(text), kind.isNumber || kind.isBinary { continue }
             values.objects.append(object)
             return true

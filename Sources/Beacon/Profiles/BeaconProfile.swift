@@ -2,23 +2,24 @@ public import BeaconFrames
 public import BluetoothTypes
 public import Configuration
 
-/// A beacon profile: the advertisements of one machine. The contents of one JSON file, checked and with all defaults
-/// filled in.
+/// A beacon profile: the advertisements that one machine sends. It contains the values of one JSON file, checked and
+/// with all defaults.
 public struct BeaconProfile: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1
-    /// The measured power that `"typical"` stands for: -59 dBm at 1 m, the middle of the values that vendors print on
-    /// beacons with a radio power of 0 dBm. It is a guess, and so are distances that receivers compute from it.
+    /// The measured power that `"typical"` stands for: -59 dBm at 1 m. It is the middle of the values that vendors
+    /// state for beacons with a radio power of 0 dBm. It is only a guess, so distances that receivers compute from it
+    /// are guesses too.
     public static let typicalMeasuredPower = MeasuredPowerAtOneMeter(octet: UInt8(bitPattern: -59))
 
-    /// The value of the key `$schema`, which only editors use.
+    /// The value of the key `$schema`. Pharos ignores it; editors use it to find the schema.
     public var schema: String?
-    /// The name: letters, digits, `.`, `_` and `-`, at most 64 characters. Files and units have this name too.
+    /// The name of the beacon, of its files and of its systemd unit: at most 64 letters, digits, `.`, `_` and `-`.
     public var name: String
-    /// The adapter as on the command line, such as `hci0`; `nil` for the first adapter.
+    /// The adapter in the form of the option `--adapter`, such as `hci0`; `nil` for the first adapter.
     public var adapter: String?
     public var address: ProfileAddress
-    /// The requested transmit power; `nil` leaves it unchanged.
+    /// The requested transmit power; `nil` if no power is requested.
     public var radioPower: RadioPower?
     /// The measured power at 1 m for each radio power.
     public var calibration: PowerCalibration?
@@ -32,7 +33,8 @@ public struct BeaconProfile: Hashable, Sendable {
 
     /// Creates a profile without checking its values; `decode` reads and checks a file.
     ///
-    /// - Parameter pdu: `nil` for scannable if there is a scan response, otherwise nonconnectable.
+    /// - Parameter pdu: The type of the PDUs. `nil` means scannable if there is a scan response, and nonconnectable if
+    ///   there is none.
     public init(
         schema: String? = nil, name: String, adapter: String? = nil, address: ProfileAddress = .randomStatic,
         radioPower: RadioPower? = nil, calibration: PowerCalibration? = nil, channels: AdvertisingChannels = .all,
@@ -52,9 +54,9 @@ public struct BeaconProfile: Hashable, Sendable {
         self.scanResponse = scanResponse
     }
 
-    /// Data for scanners that send a scan request.
+    /// The scan response: data that a scanner receives only if it sends a scan request.
     public struct ScanResponse: Hashable, Sendable {
-        /// The complete local name, sent before the structures.
+        /// The complete local name. It is sent before ``structures``.
         public var localName: String?
         /// All other structures. Flags are not allowed (Core Specification Supplement, Part A 1.3).
         public var structures: [ADStructure]
@@ -78,17 +80,17 @@ public struct BeaconProfile: Hashable, Sendable {
 public enum ProfileAddress: Hashable, Sendable {
     /// The controller's public address.
     case `public`
-    /// A static random address that is derived from the machine and the profile's name, so it never changes.
+    /// A static random address that is derived from the machine's id and the profile's name, so it never changes.
     case randomStatic
-    /// This static random address.
+    /// A static random address that the profile states.
     case explicit(DeviceAddress)
 }
 
 extension BeaconProfile {
-    /// The advertisements that should be on the air.
+    /// Returns the advertisements that the machine should send.
     ///
-    /// An EID, and encrypted telemetry with the same identity key, start with the static random address. The sender
-    /// changes the address with the id.
+    /// An Eddystone-EID starts with the static random address, and so does encrypted telemetry with the same identity
+    /// key. Each time the ephemeral id changes, the advertiser changes their address too.
     ///
     /// - Parameter staticAddress: Returns the static random address of this machine for a profile's name: 46 bits of
     ///   the SHA-256 of the machine id and the name.
@@ -130,7 +132,7 @@ extension BeaconProfile {
 }
 
 extension BeaconProfile {
-    /// The profile as JSON with all defaults filled in. If it is read again, the result equals this profile.
+    /// The profile as JSON with all defaults. Decoding this JSON gives an equal profile.
     public var json: JSONValue {
         var members: [JSONValue.Member] = []
         func add(_ key: String, _ value: JSONValue?) {

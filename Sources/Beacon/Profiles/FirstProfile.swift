@@ -2,11 +2,11 @@ public import BeaconFrames
 public import BluetoothTypes
 public import Configuration
 
-/// A profile to start from, with one advertisement.
+/// A new profile with one advertisement and a new identity, which the user can then edit.
 public struct FirstProfile: Sendable {
     /// The name of the beacon.
     public let name: String
-    /// The file for the identity key that the profile names; `nil` for frames without a key.
+    /// The path of the identity key's file, as written in the profile; `nil` for frames without a key.
     public let keyFile: String?
     private let interval: RequestedInterval
     private let content: [(String, JSONValue)]
@@ -16,8 +16,9 @@ public struct FirstProfile: Sendable {
     /// - Parameters:
     ///   - name: A valid name, as ``name(_:)`` returns it.
     ///   - url: The address of an Eddystone-URL, which is required; ignored for other frames.
-    ///   - localName: The name in the scan response. Raw structures have no scan response; they contain this name, or
-    ///     `name`. It is ignored for an EID, because a constant name would identify the beacon.
+    ///   - localName: The name in the scan response; `nil` for no scan response. Raw structures have no scan response:
+    ///     they contain this name, or `name` if it is `nil`. For an Eddystone-EID the name is ignored, because a
+    ///     constant name would identify the beacon.
     ///   - generator: The source of the new identity.
     /// - Returns: `nil` for an Eddystone-URL without its address.
     public init?(
@@ -56,7 +57,7 @@ public struct FirstProfile: Sendable {
         }
     }
 
-    /// The text of the profile's file. If the frame has a measured power, the file contains the typical one.
+    /// The text of the profile's file. If the frame has a measured power, its value in the file is `"typical"`.
     public var text: String {
         var members: [(String, JSONValue)] = [("type", .string(kind.rawValue))] + content
         members.append(("intervalMs", .decimal(interval.milliseconds)))
@@ -71,7 +72,7 @@ public struct FirstProfile: Sendable {
     /// True if the frame has a measured power.
     public var hasMeasuredPower: Bool { MeasuredPowerKeys.of(kind) != nil }
 
-    /// Returns `text` if it is a valid name of a profile.
+    /// Checks that `text` is a valid name for a profile, and returns it.
     ///
     /// - Throws: `FileProblem` for any other text.
     public static func name(_ text: String) throws(FileProblem) -> String {

@@ -1,10 +1,10 @@
 internal import BluetoothTypes
 package import Configuration
 
-// The pattern of intervals of an advertisement: how a decoder reads it, and which problems it may have.
+// Decodes and checks the pattern of intervals of an advertisement.
 
 extension ValueType<AdvertisingPattern> {
-    /// Two or more intervals, each with its time.
+    /// A list of 2...16 parts. Each part is an interval and the time for which it is used.
     static var pattern: ValueType {
         ValueType<[JSONNode]>.list(
             "parts", AdvertisingPattern.countRange, of: .section(PatternKeys.section), isWhole: true
@@ -50,7 +50,8 @@ extension ConfigurationDecoder {
 // MARK: Warnings
 
 extension ConfigurationDecoder {
-    /// Warns of parts that some controllers refuse, of parts that could be one part, and of very frequent changes.
+    /// Warns of parts that some controllers refuse, of consecutive parts with the same interval, and of more than 60
+    /// changes of the interval per minute.
     mutating func checkPattern(
         _ pattern: AdvertisingPattern, pdu: AdvertisingPDU, phy: ExtendedPHY?, in node: JSONNode
     ) {
@@ -84,7 +85,8 @@ extension ConfigurationDecoder {
     /// The largest number of changes of the interval per minute that causes no warning.
     private static var maximumChangesPerMinute: Int { 60 }
 
-    /// Warns of a pattern next to other advertisements: controllers with one advertising set cannot send it.
+    /// Warns of a pattern in a profile with several advertisements, because controllers with only one advertising set
+    /// refuse this profile.
     mutating func checkSets(_ advertisements: [ProfileAdvertisement?], in root: JSONNode) {
         guard advertisements.count > 1, let index = advertisements.firstIndex(where: { $0?.pattern != nil }),
             let node = root["advertisements"]?[index]

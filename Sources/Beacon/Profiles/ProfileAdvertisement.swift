@@ -1,15 +1,15 @@
 public import BeaconFrames
 public import BluetoothTypes
 
-/// An advertisement of a profile. Values of the whole profile apply where the advertisement has no value of its own.
+/// An advertisement of a profile. If an optional value is `nil`, the value of the whole profile applies.
 public struct ProfileAdvertisement: Hashable, Sendable {
     public var content: Advertisement.Content
-    /// `intervalMs` of the file, in microseconds. With a ``pattern``, the same as ``interval``.
+    /// The value of `intervalMs` in the file, in microseconds. With a ``pattern``, it equals ``interval``.
     public var requestedMicroseconds: Int
     /// The interval to send: ``requestedMicroseconds`` rounded to the nearest multiple of 0.625 ms, half a unit rounded
-    /// up. With a ``pattern``, the constant interval that gives the same number of events.
+    /// up. With a ``pattern``, it is the constant interval that gives the same number of events.
     public var interval: AdvertisingInterval
-    /// The intervals that take turns; `nil` for a constant interval.
+    /// A repeating schedule of intervals; `nil` for a constant interval.
     public var pattern: AdvertisingPattern?
     public var measuredPower: MeasuredPower
     public var radioPower: RadioPower?
@@ -20,8 +20,9 @@ public struct ProfileAdvertisement: Hashable, Sendable {
     public var phy: ExtendedPHY?
 
     /// - Parameters:
-    ///   - requestedMicroseconds: `nil` if it equals the interval.
-    ///   - pattern: The intervals that take turns. Its mean interval replaces `interval` and `requestedMicroseconds`.
+    ///   - requestedMicroseconds: The interval that the user wrote, in microseconds; `nil` if it equals `interval`.
+    ///   - pattern: A repeating schedule of intervals. If it is not `nil`, its mean interval replaces `interval` and
+    ///     `requestedMicroseconds`.
     public init(
         content: Advertisement.Content, interval: AdvertisingInterval, requestedMicroseconds: Int? = nil,
         pattern: AdvertisingPattern? = nil, measuredPower: MeasuredPower, radioPower: RadioPower? = nil,
@@ -47,17 +48,17 @@ public struct ProfileAdvertisement: Hashable, Sendable {
         case none
         /// `"typical"`: ``BeaconProfile/typicalMeasuredPower``.
         case typical
-        /// `measuredPower1mDbm`, and `measuredPowerDbm` of iBeacon and AltBeacon.
+        /// The value of `measuredPower1mDbm`, or of `measuredPowerDbm` in an iBeacon or AltBeacon.
         case atOneMeter(MeasuredPowerAtOneMeter)
-        /// `measuredPowerDbm` of the Eddystone frames.
+        /// The value of `measuredPowerDbm` in an Eddystone frame.
         case atZeroMeters(MeasuredPowerAtZeroMeters)
-        /// The profile's calibration.
+        /// The measured power results from the profile's calibration.
         case calibrated
     }
 
     var kind: FrameKind { content.kind }
 
-    /// The identity key that the advertisement needs, if any.
+    /// The identity key that the advertisement needs; `nil` if it needs none.
     public var rotatingKey: Advertisement.RotatingKey? { content.rotatingKey }
 }
 

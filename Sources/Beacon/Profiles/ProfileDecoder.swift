@@ -5,9 +5,9 @@ public import Configuration
 extension BeaconProfile {
     /// Reads a profile file.
     ///
-    /// - Parameter expectedName: The name of the file; `nil` if it has none. A profile with another name gets a
-    ///   warning, because state, status and units are named after the profile.
-    /// - Returns: The profile, `nil` if the file has an error, and every problem in the order of the file.
+    /// - Parameter expectedName: The name of the file; `nil` if it has none. If the profile has another name, the
+    ///   problems contain a warning, because state files, status files and units have the profile's name.
+    /// - Returns: The profile (`nil` if the file has an error), and every problem in the order of the file.
     public static func decode(
         _ octets: [UInt8], expectedName: String? = nil
     ) -> (profile: BeaconProfile?, problems: [FileProblem]) {
@@ -25,11 +25,11 @@ extension BeaconProfile {
     }
 }
 
-/// The values of a profile that its advertisements inherit.
+/// The values of the whole profile, which apply to advertisements that have no values of their own.
 private struct ProfileSettings {
     let root: JSONNode
     let radioPower: RadioPower?
-    /// The valid part of the calibration.
+    /// The calibration without its invalid entries.
     let calibration: PowerCalibration?
     let pdu: AdvertisingPDU
     let channels: AdvertisingChannels
@@ -64,7 +64,7 @@ extension ConfigurationDecoder {
             advertisements: advertisements.compactMap { $0 }, scanResponse: scanResponse)
     }
 
-    /// The name of an adapter, such as `hci0`.
+    /// Reads the name of an adapter, such as `hci0`.
     package mutating func adapter(_ node: JSONNode?) -> AdapterName? {
         node.flatMap { ValueType<AdapterName>.adapter.read(&self, $0) }
     }
@@ -100,7 +100,7 @@ extension ConfigurationDecoder {
 // MARK: Advertisements
 
 extension ConfigurationDecoder {
-    /// An element of `advertisements`; `nil` if it has a problem.
+    /// Reads an element of `advertisements`; returns `nil` if it has an error.
     private mutating func advertisement(_ node: JSONNode, _ settings: ProfileSettings) -> ProfileAdvertisement? {
         guard case .object = node.value else {
             wrongKind(node, expected: "an object")
@@ -113,8 +113,8 @@ extension ConfigurationDecoder {
         return advertisement(node, of: kind, settings)
     }
 
-    /// Reports the other problems of an advertisement with a wrong type: those of the type that was probably meant, or
-    /// those that it would have with any type.
+    /// Reports the other problems of an advertisement whose type is missing or wrong. If the type looks like a
+    /// misspelled one, the advertisement is checked as that type. Otherwise only the keys of all types are checked.
     private mutating func checkWithoutType(_ node: JSONNode, _ settings: ProfileSettings) {
         let probableName = node["type"]?.string.flatMap {
             NearestWord.find($0, among: FrameKind.allCases.map(\.rawValue))
@@ -228,8 +228,8 @@ extension ConfigurationDecoder {
             source.measurements = values.measurements
         }
         let kindsInValues = source.objects.map(\.kind) + source.measurements.map(\.kind)
-        /// Returns whether an object in `values` replaces the default of a key. If the profile contains the key itself,
-        /// the value of the key is sent.
+        /// Returns true if an object in `values` replaces the default of `key`. If the profile contains the key itself,
+        /// the result is false, and both values are sent.
         func isReplaced(_ key: String, by name: String, unit: String) -> Bool {
             object[key] == nil && kindsInValues.contains { $0.name == name && $0.unit == unit }
         }
@@ -288,7 +288,7 @@ extension ConfigurationDecoder {
 // MARK: Checks that no schema can state
 
 extension ConfigurationDecoder {
-    /// Checks that the calibration gives the advertisement its measured power.
+    /// Reports an error if the calibration gives no measured power for the advertisement.
     private mutating func checkCalibration(
         _ object: JSONNode, _ kind: FrameKind, radioPower: RadioPower?, _ settings: ProfileSettings
     ) {
@@ -309,8 +309,8 @@ extension ConfigurationDecoder {
         } catch {
             guard case .outsideCalibration = error else { return }
             let place = object["radioPowerDbm"] ?? settings.root["radioPowerDbm"] ?? object
-            // With a default, the profile still works on a controller that does not report its power, so this is only a
-            // warning.
+            // If the calibration has a default, the profile works on a controller that does not report its power, so a
+            // warning is enough.
             if calibration.fallback == nil {
                 self.error(error.description, at: place)
             } else {
@@ -319,8 +319,7 @@ extension ConfigurationDecoder {
         }
     }
 
-    /// Checks what the specification forbids for extended advertisements. Returns whether the advertisement can be
-    /// sent.
+    /// Reports an extended advertisement that the specification does not allow. Returns true if it is allowed.
     private mutating func checkPHY(
         _ advertisement: ProfileAdvertisement, _ object: JSONNode, _ settings: ProfileSettings
     ) -> Bool {
@@ -338,21 +337,22 @@ extension ConfigurationDecoder {
         return false
     }
 
-    /// Reports measured powers that Eddystone cannot send: it sends the value for 0 m, which is 41 dB more than the
-    /// calibration at 1 m, and at most 20 dBm.
+    /// Reports measured powers that are too high for Eddystone. Eddystone sends the value for 0 m, which is 41 dB more
+    /// than the value for 1 m in the calibration, and at most 20 dBm.
     private mutating func checkEddystoneSum(_ calibration: PowerCalibration, at node: JSONNode) {
         let limit = MeasuredPowerAtZeroMeters.range.upperBound - MeasuredPowerAtZeroMeters.stepToOneMeter
         guard !isFull, let members = node.members else { return }
         for member in members {
             guard let dBm = member.value.integer, dBm > limit, dBm <= 0 else { continue }
-            // An earlier advertisement has reported this member and the following ones.
+            // The calibration was already checked for an earlier advertisement, and the problems are reported only
+            // once.
             if problems.contains(where: { $0.path == member.value.path }) { return }
             error("\(dBm) dBm at 1 m is more than the \(limit) dBm that Eddystone can send", at: member.value)
         }
     }
 
-    /// Warns of a TX Power Level structure that differs from the radio power: the structure does not change the radio
-    /// power, and receivers compute the path loss from the structure.
+    /// Warns of a TX Power Level structure that differs from the radio power. The structure does not change the radio
+    /// power, but receivers use it to compute the path loss.
     private mutating func checkTransmitPower(
         _ structures: [ADStructure], in object: JSONNode, radioPower: RadioPower?
     ) {
@@ -377,8 +377,8 @@ extension ConfigurationDecoder {
         }
     }
 
-    /// Warns of intervals that are too long for controllers without extended advertising. Such controllers send all
-    /// advertisements in turn, at a shorter interval that gives each advertisement its share of the events.
+    /// Warns of intervals that are too long for controllers without extended advertising. With such a controller, all
+    /// advertisements are sent in turn at one shorter interval, so only the sum of the events per second counts.
     private mutating func checkLongIntervals(_ advertisements: [ProfileAdvertisement?], in root: JSONNode) {
         let limit = AdvertisingInterval.legacyRange.upperBound
         let validAdvertisements = advertisements.compactMap(\.self)
@@ -440,8 +440,8 @@ extension ConfigurationDecoder {
         checkSets(advertisements, in: root)
     }
 
-    /// Checks that all advertisements with one identity key have the same rotation exponent, and that telemetry of an
-    /// EID has no address of its own, because the telemetry is sent from the address of the EID.
+    /// Checks that all advertisements with one identity key have the same rotation exponent. Also checks that telemetry
+    /// with the key of an EID has no address of its own, because it is sent from the address of the EID.
     private mutating func checkKeys(_ advertisements: [ProfileAdvertisement?], in root: JSONNode) {
         var exponents: [String?: (index: Int, exponent: UInt8)] = [:]
         let keysOfEIDs = Set(

@@ -16,15 +16,16 @@ public struct ProfileEdit: Sendable {
         value = String(text[text.index(after: equals)...])
     }
 
-    /// Returns the file's contents with the new value. All other values stay as they are, except that a pattern
-    /// replaces the constant interval of its advertisement, and the other way round.
+    /// Returns the file's contents with the new value. All other values stay as they are, with one exception: a new
+    /// pattern removes the constant interval of its advertisement, and a new interval removes the pattern.
     ///
-    /// - Throws: ``ProfileEditError`` if no value of the profile has this key, if several have it, or with every
-    ///   problem of the profile that would result.
+    /// - Throws: ``ProfileEditError`` if the profile has no such key, if several advertisements have it, or if the
+    ///   changed profile has errors.
     public func applied(to octets: [UInt8]) throws(ProfileEditError) -> [UInt8] {
         let (root, faults) = JSONDocument.parse(octets)
         guard let root, faults.isEmpty else { throw .file(faults) }
-        // If the file was broken before, the key and the new value may be right.
+        // If the file had errors before the edit, those errors are thrown, because the key and the new value may be
+        // correct.
         let problemsBefore = BeaconProfile.decode(octets).problems.filter(\.isError)
         let place: JSONPath
         do throws(ProfileEditError) {
@@ -37,8 +38,8 @@ public struct ProfileEdit: Sendable {
             let text = Array(edited.pretty.utf8)
             let (profile, candidateProblems) = BeaconProfile.decode(text)
             if profile != nil { return text }
-            // The problems of the first candidate of a suitable kind are shown, because it is the most probable meaning
-            // of the value.
+            // Candidates are in order of probability. The errors of the first one are shown, or of the first one whose
+            // value has the right JSON type.
             let errors = candidateProblems.filter(\.isError)
             if problems.isEmpty || problems.contains(where: \.isAboutKind) && !errors.contains(where: \.isAboutKind) {
                 problems = errors
@@ -47,8 +48,8 @@ public struct ProfileEdit: Sendable {
         throw problemsBefore.isEmpty ? .problems(problems) : .file(problemsBefore)
     }
 
-    /// The possible results of the edit, the most probable one first. `null` without quotes is written only where the
-    /// profile accepts it; elsewhere it removes the value, so that the default applies.
+    /// The possible results of the edit, the most probable one first. The value `null` is written if the profile
+    /// accepts `null` there. If not, the key is removed, so that its default applies.
     private func candidates(_ root: JSONNode, _ place: JSONPath) -> [JSONValue] {
         let profile = JSONValue(root)
         guard value == "null" else {
@@ -58,21 +59,21 @@ public struct ProfileEdit: Sendable {
             }
         }
         let removed = profile.removing(place.components[...])
-        // A scan response without its only value is removed as a whole.
+        // If the scan response would be empty, it is removed too.
         return [profile.replacing(place.components[...], with: .null), removed]
             + (place.components.first == .key("scanResponse") ? [profile.removing(place.components.prefix(1))] : [])
     }
 
-    /// The place of the value that a value at `place` excludes: the constant interval and the pattern of an
-    /// advertisement exclude each other. `nil` for other values.
+    /// Returns the place of the value that must be removed when a value is written at `place`: an advertisement has
+    /// either a constant interval or a pattern, not both. `nil` for other values.
     private static func pathExcluded(by place: JSONPath) -> JSONPath? {
         let keys = [AdvertisementFormat.interval.name, AdvertisementFormat.pattern.name]
         guard case .key(let key)? = place.components.last, let index = keys.firstIndex(of: key) else { return nil }
         return JSONPath(place.components.dropLast() + [.key(keys[1 - index])])
     }
 
-    /// The possible meanings of the value, the most probable one first: an interval such as `1.28s`, converted to
-    /// milliseconds; a JSON value; a string.
+    /// The possible JSON values of the user's text, the most probable one first: an interval such as `1.28s` as a
+    /// number of milliseconds; the text parsed as JSON; the text as a string.
     private var valueCandidates: [JSONValue] {
         var candidates: [JSONValue] = []
         if key.hasSuffix("intervalMs"),
@@ -91,7 +92,7 @@ public struct ProfileEdit: Sendable {
         let steps = key.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         if steps.count == 2 {
             if steps[0] == "scanResponse" { return JSONPath([.key("scanResponse"), .key(steps[1])]) }
-            // As in `pharos encode url`, the part of a type after "eddystone-" is enough.
+            // A type may be shortened to the part after "eddystone-", as in `pharos encode url`.
             let namedIndices = kinds.indices.filter { index in
                 [kinds[index]?.rawValue, "advertisements[\(index)]"].contains(steps[0])
                     || kinds[index]?.rawValue == "eddystone-" + steps[0]
@@ -135,7 +136,7 @@ public struct ProfileEdit: Sendable {
         return Self.path(index, key)
     }
 
-    /// Keys whose values are objects or lists, or must not be changed.
+    /// The keys that cannot be edited, because their values are objects or lists, or must not change.
     private static let fixedKeys: Set = ["$schema", "version", "name", "advertisements", "scanResponse", "type"]
 
     private static func path(_ index: Int, _ key: String) -> JSONPath {
@@ -154,11 +155,11 @@ public struct ProfileEdit: Sendable {
 
 /// The reason why a value of a profile cannot be changed.
 public enum ProfileEditError: Error, Sendable {
-    /// The profile has no such key, or several keys of this name.
+    /// The profile has no such key, or several advertisements have it. `advice` tells the user what to do.
     case unknown(String, advice: String)
-    /// The problems of the file with the new value.
+    /// The changed profile would have these problems.
     case problems([FileProblem])
-    /// The problems of the file, which it had before the edit.
+    /// The file already had these problems before the edit.
     case file([FileProblem])
 
     /// One sentence for each problem.
@@ -189,7 +190,7 @@ extension JSONValue {
         }
     }
 
-    /// Returns this value with `new` at `path`. Objects of the path that are missing are added.
+    /// Returns this value with `new` at `path`. Missing objects on the path are added.
     fileprivate func replacing(_ path: ArraySlice<JSONPath.Component>, with new: JSONValue) -> JSONValue {
         guard let step = path.first else { return new }
         let remainder = path.dropFirst()

@@ -5,15 +5,15 @@ internal import LinuxHost
 
 /// The JSON Schema (draft 2020-12) of a beacon profile.
 ///
-/// A schema cannot state whether the structures fit into the PDU, how long a compressed URL is, and whether the
-/// calibration covers the radio power. `BeaconProfile.decode` checks this.
+/// A JSON Schema cannot express some rules: that the structures fit into the PDU, that the compressed URL is short
+/// enough, and that the calibration covers the radio power. `BeaconProfile.decode` checks these.
 public enum BeaconSchema {
     /// The text of `profiles/schema/beacon.schema.json`, which `pharos profile schema` prints.
     public static var text: String { json.pretty }
 
     package static var json: JSONValue { ProfileFormat.section.schemaDocument(title: "Pharos beacon profile") }
 
-    /// The schema of the key `adapter`, for files that share it with profiles.
+    /// The schema of the key `adapter`, for other files that have the same key.
     package static var adapter: JSONValue { ProfileFormat.adapter.schema }
 }
 
@@ -30,14 +30,14 @@ enum ProfileFormat {
     static let address = Key(
         "address", .profileAddress,
         """
-        Device address: that of the controller (public), one derived from the machine and the profile name \
-        (random-static), or a static random address, whose first byte is C0...FF.
+        Device address: the controller's own address (public), an address derived from the machine and the profile \
+        name (random-static), or a static random address, whose first byte is C0...FF.
         """, default: .randomStatic)
     static let radioPower = Key(
         "radioPowerDbm", .radioPower,
         """
-        Transmit power that is requested from the controller. The granted power is reported. By default the power is \
-        not changed.
+        Transmit power to request from the controller, which may use a different power and reports it. By default no \
+        power is requested.
         """)
     static let channels = Key("channels", .channels, "Advertising channels.", default: .all)
     static let pdu = Key(
@@ -81,7 +81,7 @@ enum ProfileFormat {
     /// All keys of a profile, in the order in which they are printed.
     static let keys = section.keys.map(\.name)
 
-    /// Advice about keys that other programs use.
+    /// Returns advice about a key that other programs use, or `nil` for other keys.
     static func commonHint(_ key: String) -> String? {
         switch key.lowercased().filter({ $0 != "-" && $0 != "_" }) {
         case "txpower", "txpowerdbm", "power", "powerdbm":
@@ -115,7 +115,7 @@ enum ScanResponseKeys {
         ])
 }
 
-/// The declaration of an advertisement: for each kind of frame the keys that it may have.
+/// The declaration of an advertisement: the keys of each type of frame.
 enum AdvertisementFormat {
     static let interval = Key(
         "intervalMs", .interval,
@@ -126,8 +126,8 @@ enum AdvertisementFormat {
     static let pattern = Key(
         "pattern", ValueType.pattern,
         """
-        Intervals that take turns, instead of the constant intervalMs. Each interval is used for its time forS, and \
-        after the last one the first one follows. The advertisement needs an advertising set of its own.
+        A repeating list of intervals, instead of the constant intervalMs. Each interval is used for the time forS. \
+        The advertisement needs an advertising set of its own.
         """)
     static let radioPower = Key(
         "radioPowerDbm", .radioPower, "Transmit power of this advertisement. Default: the power of the whole profile.")
@@ -145,7 +145,8 @@ enum AdvertisementFormat {
     static let address = Key(
         "address", .profileAddress, "Device address of this advertisement. Default: the address of the whole profile.")
 
-    /// An advertisement, whose `type` selects the section. The caller reads it.
+    /// An advertisement. Its key `type` selects the section in the schema. This value type only passes the node on;
+    /// `ProfileDecoder` reads it.
     static let type = ValueType<JSONNode>.choice(
         "advertisement", "Type of the frame.",
         of: FrameKind.allCases.map { (type: $0.rawValue, section: section(of: $0)) }
@@ -163,7 +164,8 @@ enum AdvertisementFormat {
         var keys: [any DeclaredKey] = []
         for key in FrameKind.allCases.flatMap({ section(of: $0).keys })
         where !keys.contains(where: { $0.name == key.name }) {
-            // No key is required, because only the interval or the pattern is required for every kind.
+            // No key is required here. The rule for the interval and the pattern is the only requirement that all kinds
+            // share.
             keys.append(Key<String>(key.name, .text, key.meaning))
         }
         return Section("", keys, rules: [PatternKeys.intervalOrPattern])
@@ -202,7 +204,7 @@ enum AdvertisementFormat {
             let keys: [any DeclaredKey] = [
                 AltBeaconKeys.companyID, AltBeaconKeys.id, AltBeaconKeys.reserved, IBeaconKeys.flags,
             ]
-            return ("AltBeacon: an open form of iBeacon under any company's identifier.", keys, [])
+            return ("AltBeacon: an open alternative to iBeacon, with any company identifier.", keys, [])
         case .eddystoneUID:
             let keys: [any DeclaredKey] = [EddystoneKeys.namespace, EddystoneKeys.instance]
             return ("Eddystone-UID: a namespace with an instance.", keys, [])
@@ -216,7 +218,7 @@ enum AdvertisementFormat {
             )
         case .eddystoneEID:
             let keys: [any DeclaredKey] = [EddystoneKeys.identityKeyFile, EddystoneKeys.rotationExponent]
-            return ("Eddystone-EID: an id that changes, and that only holders of the key can resolve.", keys, [])
+            return ("Eddystone-EID: an id that changes. Only holders of the key know which beacon sends it.", keys, [])
         case .btHome:
             return (
                 "BTHome v2: values of the machine that Home Assistant reads without configuration.", BTHomeKeys.all, []
@@ -255,7 +257,7 @@ enum AdvertisementFormat {
 }
 
 extension AdvertisementFormat {
-    /// Advice about a key that is the name of a BTHome object, even with typing errors; `nil` for other keys.
+    /// Returns advice about a key that is the name of a BTHome object or similar to one; `nil` for other keys.
     private static func valueHint(_ key: String) -> String? {
         let names = Set(BTHomeKind.all.map(\.name)).sorted()
         guard let name = names.contains(key) ? key : NearestWord.find(key, among: names + keys(of: .btHome)),
@@ -266,7 +268,7 @@ extension AdvertisementFormat {
     }
 }
 
-/// The keys of a part of a pattern. A part is an interval and the time for which it is used.
+/// The keys of a part of a pattern.
 enum PatternKeys {
     static let interval = Key(
         "intervalMs", .interval,
@@ -366,7 +368,7 @@ enum AltBeaconKeys {
         isRequired: true)
     static let id = Key(
         "id", ValueType<[UInt8]>.octets(20).map { _, _, bytes in FixedOctets<20>(bytes) },
-        "Beacon id, 20 bytes; the first 16 are the owner's.", isRequired: true)
+        "Beacon id, 20 bytes; the first 16 bytes identify the owner.", isRequired: true)
     static let reserved = Key<UInt8>("reserved", .number, "Byte that the manufacturer may use.", default: 0)
 }
 
@@ -420,7 +422,8 @@ enum TelemetryKeys {
         EddystoneKeys.optionalRotationExponent,
     ]
 
-    /// Encrypted telemetry needs a key and its exponent; other telemetry must not have them.
+    /// Encrypted telemetry needs an identity key file and a rotation exponent; unencrypted telemetry must not have
+    /// them.
     static let rules = [
         Rule(
             schema: [

@@ -65,7 +65,7 @@ extension ConfigurationDecoder {
         return .explicit(address)
     }
 
-    /// A string with at least one character.
+    /// Reads a string with at least one character, which is a name.
     mutating func nonemptyText(_ node: JSONNode) -> String? {
         guard let text = text(node) else { return nil }
         guard !text.isEmpty else {
@@ -199,14 +199,14 @@ extension ValueType<Int> {
 }
 
 extension ValueType<ProfileAdvertisement.MeasuredPower> {
-    /// The byte of iBeacon and AltBeacon in dBm, or `typical`.
+    /// The measured power byte of iBeacon and AltBeacon in dBm, or `typical`.
     static var sentAtOneMeter: ValueType {
         sentByte(MeasuredPowerAtOneMeter.range, "dBm at 1 m") { dBm in
             (try? MeasuredPowerAtOneMeter(dBm: dBm)).map { .atOneMeter($0) }
         }.defined(as: "measuredPower1m")
     }
 
-    /// The byte of the Eddystone frames in dBm, or `typical`.
+    /// The measured power byte of the Eddystone frames in dBm, or `typical`.
     static var sentAtZeroMeters: ValueType {
         sentByte(MeasuredPowerAtZeroMeters.range, "dBm at 0 m") { dBm in
             (try? MeasuredPowerAtZeroMeters(dBm: dBm)).map { .atZeroMeters($0) }
@@ -286,10 +286,10 @@ extension ValueType<CompressedURL> {
 }
 
 extension ValueType<String?> {
-    /// The name of a sensor of `quantity`, `auto`, or `null` for no value. Whether this machine has the sensor is known
-    /// only when the beacon starts.
+    /// The name of a sensor of `quantity`, `auto`, or `null` for no value. Decoding does not check that the machine has
+    /// the sensor; this is checked when the beacon starts.
     ///
-    /// - Parameter ownValue: The advice for a number in the place of a sensor.
+    /// - Parameter ownValue: Returns the advice for a user who wrote this number in the place of a sensor.
     static func sensor(
         _ quantity: SensorQuantity, ownValue: @escaping @Sendable (_ number: String) -> String
     ) -> ValueType {
@@ -321,7 +321,7 @@ extension ValueType<String?> {
 }
 
 extension ValueType<String> {
-    /// Exactly this word, which the caller has checked.
+    /// The word `word`. The caller has checked that the node has this value.
     static func constant(_ word: String) -> ValueType {
         ValueType(schema: ["const": .string(word)]) { $0.text($1) }
     }

@@ -1,8 +1,8 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// The declaration of AD structures in profiles. If the structure's type has a name, the structure has keys for its
-/// fields. Any other structure is given as the number of its type and its bytes.
+/// The declaration of AD structures in profiles. A structure whose type has a name has a key for each of its fields.
+/// Any other structure consists of the number of its type and its bytes.
 enum StructureFormat {
     static let structures = Key("structures", list, meaning)
     static let requiredStructures = Key("structures", list, meaning, isRequired: true)
@@ -37,7 +37,7 @@ struct StructureKind: Sendable {
         case uuids(bytes: Int)
         case name
         case power
-        /// Data after a UUID of this size.
+        /// A UUID of this size, and data.
         case serviceData(bytes: Int)
         case manufacturerData
     }
@@ -157,8 +157,8 @@ extension ConfigurationDecoder {
         return numberedStructure(node)
     }
 
-    /// Reports the other problems of a structure with a wrong type: those of the kind that was probably meant, or keys
-    /// that no kind has.
+    /// Reports the other problems of a structure whose type is missing or wrong. If the type looks like a misspelled
+    /// one, the structure is checked as that kind. Otherwise only keys that no kind has are reported.
     private mutating func checkWithoutType(_ node: JSONNode, _ probableKind: StructureKind?) {
         if let probableKind {
             if let object = self.open(probableKind.section, node) { _ = fields(object, probableKind.fields) }
@@ -196,7 +196,8 @@ extension ConfigurationDecoder {
 }
 
 extension ADStructure {
-    /// The structure field by field if the fields express it completely, otherwise as bytes.
+    /// The structure as JSON. If its fields contain all of its data, they are written one by one; otherwise the bytes
+    /// are written.
     var json: JSONValue {
         if let kind = StructureKind.of(type), let fields = values(of: kind.fields) {
             return .record([("type", .string(kind.name))] + fields)
