@@ -173,8 +173,8 @@ import VirtualController
         let error = failure { try session.start() }
         #expect(
             error?.description
-                == "the radio power of 7 dBm lies outside the calibration, 0 dBm...4 dBm: measure the signal strength at "
-                + "1 m with this power, and add it")
+                == "the radio power of 7 dBm is outside the calibrated range 0 dBm...4 dBm: measure the signal "
+                + "strength at 1 m with this power, and add it")
         #expect(bench.steps == ["2039-", "2036", "2035", "2039-", "0c03"])
         #expect(!bench.isAdvertising && bench.pdus.isEmpty)
         #expect(session.onAirSince == nil)

@@ -117,6 +117,6 @@ func brokenRuleIsReportedWithItsOffset(index: Int) {
     let problem = AdvertisingData(octets: octetRow("020107")).lint().first
     #expect(
         problem?.description
-            == "byte 2: limited and general discoverable mode exclude each other, and both are set "
+            == "byte 2: limited and general discoverable mode are both set, but only one is allowed "
             + "(Core Specification 5.4, Vol 3 Part C 9.2)")
 }

@@ -6,9 +6,9 @@ import Testing
 @Suite struct ServiceSensorsTests {
     @Test(
         arguments: [
-            (0x12, "99999", "gives 99999, and co2 takes a number in ppm in 0...65535; BTHome leaves it out"),
-            (0x1A, "2", "gives 2, and door takes true or false, on or off; BTHome leaves it out"),
-            (0x1A, "-1", "gives -1, and door takes true or false, on or off; BTHome leaves it out"),
+            (0x12, "99999", "is 99999, but co2 needs a number in ppm in 0...65535; it is not sent"),
+            (0x1A, "2", "is 2, but door needs true or false, on or off; it is not sent"),
+            (0x1A, "-1", "is -1, but door needs true or false, on or off; it is not sent"),
         ] as [(UInt8, String, String)])
     func reportsAValueThatItsObjectCannotHoldOnce(_ id: UInt8, _ text: String, _ reason: String) throws {
         let folder = try TemporaryFolder()

@@ -42,7 +42,7 @@ import Testing
         #expect {
             try AdapterName(text)
         } throws: {
-            "\($0)" == "\"\(text)\" names no adapter; \(Self.forms)"
+            "\($0)" == "\"\(text)\" is not the name of an adapter; \(Self.forms)"
         }
     }
 
@@ -79,7 +79,7 @@ import Testing
         #expect {
             try AdapterName(text)
         } throws: {
-            "\($0)" == "\"\(text)\" has no bit rate that Linux knows; use one of 9600, 19200, 38400, 57600, 115200, "
+            "\($0)" == "\"\(text)\" has no bit rate that Linux supports; use one of 9600, 19200, 38400, 57600, 115200, "
                 + "230400, 460800, 921600, 1000000, 2000000, 3000000, 4000000"
         }
     }

@@ -45,7 +45,7 @@ struct PayloadDescriptionTests {
         let beacon = "4c000215fb0b57a2822844cd913a94a122ba120600010002c5"
         let cut = PayloadDescription(try Self.data("0201061bff" + beacon)).lines()
         #expect(cut.count == 3 && cut[1].hasPrefix("not decoded: 1b ff 4c 00 02 15 fb "), "\(cut)")
-        #expect(cut[1].hasSuffix(" 00 02 c5 (the structure claims 27 bytes, but 26 are left)"))
+        #expect(cut[1].hasSuffix(" 00 02 c5 (the length byte is 27, but the number of bytes after it is 26)"))
         let bare = PayloadDescription(try Self.data(beacon)).lines()
         #expect(bare.contains("these bytes look like an iBeacon without its first bytes: put 1aff in front of them"))
         let half = PayloadDescription(try Self.data("ff" + beacon)).lines()

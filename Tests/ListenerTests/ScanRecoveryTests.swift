@@ -82,7 +82,7 @@ import VirtualController
         ear.foreign(HCIReset().packet)
         ear.run(runner, seconds: 0.1)
         #expect(ear.state(runner) == .recovering)
-        #expect(ear.logged.last == "hci0: the controller was reset; it is set up again")
+        #expect(ear.logged.last == "hci0: the controller was reset and is being set up again")
         ear.run(runner, seconds: 2)
         #expect(ear.state(runner) == .listening)
         #expect(ear.heard(since: reset) > 10 && ear.opened == 1)

@@ -245,12 +245,13 @@ import Testing
 
     @Test func lintListsBrokenRulesAndExitsWith1() throws {
         let line =
-            "byte 3: the structure claims 5 bytes, but 1 are left (Core Specification 5.4, Vol 3 Part C 11)\n"
+            "byte 3: the length byte is 5, but the number of bytes after it is 1 "
+            + "(Core Specification 5.4, Vol 3 Part C 11)\n"
         #expect(try Program.run("decode", "02010605ff", "--lint") == Program.Result(output: line, errors: "", code: 1))
         #expect(
             try Program.run("decode", "02010605ff")
                 == Self.succeeds(
-                    "Flags: 06\nnot decoded: 05 ff (the structure claims 5 bytes, but 1 are left)\n"
+                    "Flags: 06\nnot decoded: 05 ff (the length byte is 5, but the number of bytes after it is 1)\n"
                         + "1 rule is broken (see --lint)\n"))
         let json = try Program.run("decode", "02010605ff", "--lint", "--json")
         #expect(json.code == 1)
@@ -258,7 +259,7 @@ import Testing
             json.output
                 == "{\"octets\":\"02010605ff\",\"structures\":[{\"type\":1,\"name\":\"flags\",\"data\":\"06\"}],"
                 + "\"frames\":[],\"problems\":[{\"offset\":3,\"rule\":\"truncated-structure\","
-                + "\"message\":\"the structure claims 5 bytes, but 1 are left\","
+                + "\"message\":\"the length byte is 5, but the number of bytes after it is 1\","
                 + "\"source\":\"Core Specification 5.4, Vol 3 Part C 11\"}]}\n")
         // One bad line among good ones gives the exit code 1.
         #expect(try Program.run(["decode", "-", "--lint"], input: "020106\n02010605ff\n020106\n").code == 1)

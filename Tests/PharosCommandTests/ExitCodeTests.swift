@@ -150,7 +150,7 @@ import Testing
             "\(url) --adapter usb0", 64,
             value(
                 "usb0", "--adapter <name>",
-                "\"usb0\" names no adapter; use hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, "
+                "\"usb0\" is not the name of an adapter; use hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, "
                     + "serial:/dev/ttyACM0@115200 or virtual")),
         Mistake(
             "\(url) --local-name x --pdu nonconnectable", 64,

@@ -79,7 +79,7 @@ public final class AdapterRunner {
     private func logRestart(_ session: any AdapterSession, wasRestarting: Bool) {
         switch (wasRestarting, session.isRestarting) {
         case (false, true):
-            environment.log(.warning, "\(supervisor.adapter): the controller was reset; it is set up again")
+            environment.log(.warning, "\(supervisor.adapter): the controller was reset and is being set up again")
         case (true, false): environment.log(.notice, "\(supervisor.sessionKind.verb) again on \(supervisor.adapter)")
         default: break
         }

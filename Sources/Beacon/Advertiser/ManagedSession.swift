@@ -168,7 +168,7 @@ extension ManagedSession {
     private func prepare(_ instance: InstanceLayout.Instance) throws(SessionError) -> RadioPowerGrant {
         let requested = instance.advertisement.radioPower
         guard let parameters = try layout.parameters(instance) else {
-            return requested == nil ? .unknown : .notSettable(reason: "this kernel takes no power", reported: nil)
+            return requested == nil ? .unknown : .notSettable(reason: "this kernel cannot set the power", reported: nil)
         }
         let power = try advertising { try execute(parameters) }.power
         noteAdded(instance)

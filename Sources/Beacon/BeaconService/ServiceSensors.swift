@@ -78,7 +78,7 @@ public final class ServiceSensors: TelemetrySource {
         guard unusable.insert(Measurement(kind: kind, sensor: sensor)).inserted else { return }
         let range = kind.limits.map { " in \($0)" } ?? ""
         messages.append(
-            "the value \(sensor) gives \(text), and \(kind.name) takes \(kind.valueForms)\(range); BTHome leaves it out"
+            "the value \(sensor) is \(text), but \(kind.name) needs \(kind.valueForms)\(range); it is not sent"
         )
     }
 

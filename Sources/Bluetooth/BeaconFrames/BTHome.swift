@@ -186,7 +186,7 @@ extension PayloadLinter {
         guard octets.span.uint16LittleEndian(at: element.data.lowerBound) == BTHome.serviceUUID else { return }
         let data = element.data.dropFirst(2)
         guard let informationOffset = data.first else {
-            return report(.btHomeLength, at: element.offset, "the BTHome service data holds no device information")
+            return report(.btHomeLength, at: element.offset, "the BTHome service data contains no device information")
         }
         if octets[informationOffset] & 0xFA != 0x40 {
             report(
@@ -196,7 +196,7 @@ extension PayloadLinter {
         }
         let isEncrypted = octets[informationOffset] & 1 != 0
         if data.count - 1 <= (isEncrypted ? BTHome.trailerLength : 0) {
-            report(.btHomeLength, at: element.offset, "the BTHome packet holds no object")
+            report(.btHomeLength, at: element.offset, "the BTHome packet contains no object")
         }
         guard !isEncrypted, octets[informationOffset] >> 5 == 2 else { return }
         checkObjects(informationOffset + 1..<element.data.upperBound)

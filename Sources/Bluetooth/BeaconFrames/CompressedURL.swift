@@ -211,7 +211,7 @@ public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible
                 + (scalar.value > 0x7F && Self.isInHost(offset, of: text)
                     ? "write the host in Punycode" : "percent-encode it") + Self.question(text)
         case .empty:
-            "the URL is empty: Eddystone-URL needs something after the scheme"
+            "the URL is empty, or has nothing after its scheme"
         case .tooLong(let scheme, let encoded):
             "the URL takes \(encoded.count) bytes after its scheme, \(encoded.count - CompressedURL.limit) more than "
                 + "the \(CompressedURL.limit) of Eddystone-URL; use a shorter address, such as one of a link shortener; encoded: "

@@ -130,7 +130,7 @@ public enum MeasuredPowerError: Error, Hashable, Sendable, CustomStringConvertib
             "the controller does not report its radio power, and the calibration has no \"default\" for this case: "
                 + "measure the signal strength at 1 m, and add it as \"default\""
         case .outsideCalibration(let power, let lowest, let highest):
-            "the radio power of \(power) lies outside the calibration, \(lowest)...\(highest): measure the signal "
+            "the radio power of \(power) is outside the calibrated range \(lowest)...\(highest): measure the signal "
                 + "strength at 1 m with this power, and add it"
         case .outOfRange(let error): error.description
         }

@@ -43,7 +43,8 @@ struct PayloadLinter {
         if cursor.isTruncated {
             report(
                 .truncatedStructure, at: cursor.offset,
-                "the structure claims \(octets[cursor.offset]) bytes, but \(octets.count - cursor.offset - 1) are left"
+                "the length byte is \(octets[cursor.offset]), but the number of bytes after it is "
+                    + "\(octets.count - cursor.offset - 1)"
             )
         } else if let stray = octets[cursor.offset...].firstIndex(where: { $0 != 0 }) {
             report(.nonzeroAfterTermination, at: stray, "a byte after the early termination is not zero")
@@ -88,7 +89,7 @@ struct PayloadLinter {
         guard element.data.count < minimum else { return false }
         report(
             rule, at: element.offset,
-            "\(element.type.name) starts with \(minimum) bytes of identifier, and only \(element.data.count) are there"
+            "\(element.type.name) needs \(minimum) bytes for its identifier, but has only \(element.data.count)"
         )
         return true
     }
@@ -118,7 +119,7 @@ struct PayloadLinter {
         if octets[offset] & 0x03 == 0x03 {
             report(
                 .flagsBothDiscoverableModes, at: offset,
-                "limited and general discoverable mode exclude each other, and both are set")
+                "limited and general discoverable mode are both set, but only one is allowed")
         }
     }
 
@@ -440,7 +441,7 @@ extension PayloadLinter {
 
     private mutating func checkTLM(_ frame: Range<Int>, at offset: Int) {
         guard frame.count > 1 else {
-            return report(.eddystoneTLMLength, at: offset, "the Eddystone-TLM holds no version")
+            return report(.eddystoneTLMLength, at: offset, "the Eddystone-TLM contains no version")
         }
         switch octets[frame.lowerBound + 1] {
         case 0x00:

@@ -139,14 +139,14 @@ public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertib
     public var fault: String {
         switch reason {
         case .unknown:
-            "names no adapter; use hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, "
+            "is not the name of an adapter; use hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, "
                 + "serial:/dev/ttyACM0@115200 or virtual"
         case .tcp: "needs a host and a port 1...65535: tcp:HOST:PORT"
         case .unix: "needs the path of a socket: unix:PATH"
         case .serial: "needs the path of a serial line: serial:/dev/ttyACM0@115200"
         case .virtual: "is not a virtual adapter; use virtual, or virtual?path=tour to walk from beacon to beacon"
         case .serialRate:
-            "has no bit rate that Linux knows; use one of "
+            "has no bit rate that Linux supports; use one of "
                 + AdapterName.serialRates.map(String.init).joined(separator: ", ")
         }
     }

@@ -103,7 +103,7 @@ public struct AdvertisingDataError: Error, Hashable, Sendable, CustomStringConve
             "the structures have \(octets) bytes, \(octets - limit) more than the \(limit) of an advertisement: structure "
                 + "\(structure + 1) (\(type.name)) does not fit; shorten or remove a structure"
         case .structureTooLong(let octets):
-            "structure \(structure + 1) holds \(octets) bytes of data, but a structure holds at most 254"
+            "structure \(structure + 1) has \(octets) bytes of data, but at most 254 are possible"
         }
     }
 }

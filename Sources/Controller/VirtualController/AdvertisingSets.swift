@@ -8,7 +8,7 @@ extension VirtualController {
         let set = try existingSet(command.handle)
         try HCIStatus.require(
             !(set.isEnabled && set.properties.contains(.connectable)), else: .commandDisallowed)
-        // An enabled set uses the new address after it is enabled again.
+        // If the set is enabled, it uses the new address only after it was enabled again.
         state.sets[set.id]?.randomAddress = command.address
     }
 
@@ -47,7 +47,7 @@ extension VirtualController {
         return result
     }
 
-    /// Throws an error for values that the specification reserves, and for physical layers that this controller lacks.
+    /// Throws an error for reserved values, and for physical layers that this controller does not support.
     private func checkValues(_ command: LESetExtendedAdvertisingParameters) throws(HCIStatus) {
         let isPowerAllowed =
             command.power == .noPreference || RadioPower.range.contains(Int(command.power.dBm))
@@ -198,9 +198,9 @@ extension VirtualController {
         state.sets[set.id]?.scanResponse = content
     }
 
-    /// Applies the rules that both data commands share, and returns the new data.
+    /// Checks the rules that apply to both data commands, and returns the new data.
     ///
-    /// - Parameter discard: Deletes all earlier data. Called if the new data is too long.
+    /// - Parameter discard: Deletes all earlier data. It is called if the new data is too long.
     private func content(
         of set: AdvertisingSet, _ old: AdvertisingContent, after operation: AdvertisingDataOperation, _ data: [UInt8],
         discard: () -> Void
@@ -222,8 +222,8 @@ extension VirtualController {
             octets: octets, isPartial: operation == .firstFragment || operation == .intermediateFragment)
     }
 
-    /// The data limit of a set in bytes. A connectable extended advertisement has a single AUX_ADV_IND of 255 bytes,
-    /// which also contains the extended header (Vol 6 Part B 2.3.4).
+    /// Returns the largest number of data bytes of a set. The data of a connectable extended advertisement must fit
+    /// into a single AUX_ADV_IND of 255 bytes, which also contains the extended header (Vol 6 Part B 2.3.4).
     private static func dataLimit(of set: AdvertisingSet) -> Int {
         guard !set.isLegacyPDU, set.properties.contains(.connectable) else { return AdvertisingData.extendedLimit }
         // Header length, flags, address and data info.
@@ -251,7 +251,7 @@ extension VirtualController {
             return
         }
         try HCIStatus.require(!command.sets.isEmpty, else: .invalidParameters)
-        // Every set is checked before the first one starts, so either all sets start or none.
+        // Every set is checked before the first set starts, so either all sets start or none of them.
         var identities: [DeviceIdentity] = []
         for entry in command.sets {
             let set = try existingSet(entry.handle)
@@ -280,9 +280,9 @@ extension VirtualController {
         try HCIStatus.require(Self.fits(largestSize, on: set.secondaryPHY, set.interval), else: .packetTooLong)
     }
 
-    /// Returns whether the auxiliary packets with `octets` bytes of data end before the next advertising event begins.
-    /// A byte takes 8 µs on LE 1M, 4 µs on LE 2M, and 64 µs on LE Coded with S=8. Each packet has about 20 bytes of
-    /// frame and header, and there are 300 µs between two packets (Vol 6 Part B 2.1, 2.2, 4.1.2).
+    /// Returns true if the auxiliary packets with `octets` bytes of data end before the next advertising event begins.
+    /// A byte takes 8 µs on LE 1M, 4 µs on LE 2M, and 64 µs on LE Coded with S=8. Each packet has about 20 bytes in
+    /// addition to the data, and there are 300 µs between two packets (Vol 6 Part B 2.1, 2.2, 4.1.2).
     private static func fits(_ octets: Int, on phy: AdvertisingPHY, _ interval: AdvertisingInterval) -> Bool {
         let perOctet = phy == .leCoded ? 64 : phy == .le2M ? 4 : 8
         let packets = octets / 245 + 1

@@ -2,7 +2,8 @@ import BluetoothTypes
 import HCI
 
 extension VirtualController {
-    /// The opcodes of the commands that a model supports. All other commands are answered with Unknown HCI Command.
+    /// Returns the opcodes of the commands that a model supports. All other commands are answered with Unknown HCI
+    /// Command.
     static func supportedCommands(of model: VirtualControllerModel) -> Set<HCIOpcode> {
         var commands: [any HCICommand.Type] = [
             SetEventMask.self, HCIReset.self, ReadLocalVersionInformation.self, ReadLocalSupportedCommands.self,
@@ -82,8 +83,8 @@ extension VirtualController {
         }
     }
 
-    /// Decodes the parameters of a command and executes the command. Refuses the command if the host has already used
-    /// the other command family since the last reset.
+    /// Decodes the parameters of a command and executes it. The command is refused if the host has used the other
+    /// command family since the last reset.
     func run<Command: HCICommand>(
         _ octets: Span<UInt8>, _ body: (Command) throws(HCIStatus) -> Command.ReturnParameters
     ) -> CommandReply {
@@ -95,8 +96,8 @@ extension VirtualController {
             }
             return CommandReply(status: .success, returned: try body(command).octets)
         } catch {
-            // After an error, the return parameters are zeros. Some hosts ignore a shorter answer together with its
-            // status.
+            // After an error, the return parameters are zeros. They are not left out, because some hosts ignore an
+            // answer that is too short, and then do not see the status.
             let zeros = [UInt8](repeating: 0, count: 255)
             return CommandReply(
                 status: error, returned: Command.ReturnParameters(octets: zeros.span, at: 0)?.octets ?? [])
@@ -115,14 +116,14 @@ extension VirtualController {
 }
 
 extension HCIStatus {
-    /// Throws `status` unless the condition holds.
+    /// Throws `status` if the condition is false.
     static func require(_ condition: Bool, else status: HCIStatus) throws(HCIStatus) {
         guard condition else { throw status }
     }
 }
 
-/// Controller & Baseband commands, informational commands, and the LE commands that neither legacy nor extended
-/// advertising or scanning needs (Core Specification 5.4, Vol 4 Part E 7.3, 7.4, 7.8).
+/// Controller & Baseband commands, informational commands, and the LE commands that belong neither to the legacy nor to
+/// the extended family (Core Specification 5.4, Vol 4 Part E 7.3, 7.4, 7.8).
 extension VirtualController {
     private func executeBasic(_ opcode: HCIOpcode, _ octets: Span<UInt8>) -> CommandReply {
         switch opcode {
@@ -190,8 +191,8 @@ extension VirtualController {
             maximum: model.powerLevels.last ?? model.defaultPower)
     }
 
-    /// The address that an own address type stands for. There is no resolving list, so a resolvable type stands for the
-    /// public or random address that the specification names as its replacement.
+    /// Returns the address for an own address type. This controller has no resolving list, so a resolvable type gives
+    /// the public or random address, as the specification requires in this case.
     ///
     /// - Throws: Invalid HCI Command Parameters if that address is not set or is all zero.
     func identity(_ type: OwnAddressType, random: DeviceAddress?) throws(HCIStatus) -> DeviceIdentity {
@@ -229,7 +230,7 @@ extension VirtualController {
     private func readZephyrVersion(
         _: ZephyrReadVersionInformation
     ) throws(HCIStatus) -> ZephyrReadVersionInformation.ReturnParameters {
-        // Nordic Semiconductor's nRF52, a standard controller, version 3.7.
+        // The values mean: Nordic Semiconductor's nRF52, a standard controller, version 3.7.
         ZephyrReadVersionInformation.ReturnParameters(
             hardwarePlatform: 2, hardwareVariant: 2, firmwareVariant: 0, firmwareVersion: 3, firmwareRevision: 7,
             firmwareBuild: 0)
@@ -238,7 +239,8 @@ extension VirtualController {
     private func readZephyrCommands(
         _: ZephyrReadSupportedCommands
     ) throws(HCIStatus) -> ZephyrReadSupportedCommands.ReturnParameters {
-        // Bits 0 and 1: Read Version Information and Read Supported Commands; 13 and 14: the two power commands.
+        // Bits 0 and 1 are Read Version Information and Read Supported Commands. Bits 13 and 14 are the two power
+        // commands.
         var bitmap = FixedOctets<64>()
         bitmap[0] = 0x03
         bitmap[1] = 0x60
@@ -259,7 +261,8 @@ extension VirtualController {
             power: state.sets[id]?.power ?? model.defaultPower)
     }
 
-    /// The advertising set that a handle refers to: the legacy advertiser, unless the host uses the extended family.
+    /// Returns the advertising set for a handle. If the host does not use the extended commands, it is the legacy
+    /// advertiser.
     private func advertisingSetID(_ type: ZephyrHandleType, _ handle: UInt16) throws(HCIStatus) -> AdvertisingSetID {
         guard type == .advertising, let handle = UInt8(exactly: handle) else {
             throw HCIStatus.unknownConnectionIdentifier

@@ -1,8 +1,9 @@
 import BluetoothTypes
 import HCI
 
-/// The family of advertising and scanning commands that a host uses. The first such command after a reset decides the
-/// family. Until the next reset, commands of the other family are refused (Core Specification 5.4, Vol 4 Part E 3.1.1).
+/// The family of advertising and scanning commands that a host uses. The first command of either family after a reset
+/// determines it. Until the next reset, commands of the other family are refused (Core Specification 5.4, Vol 4 Part E
+/// 3.1.1).
 enum CommandFamily {
     case legacy
     case extended
@@ -17,7 +18,7 @@ enum CommandFamily {
     }
 }
 
-/// The state of a virtual controller that a reset clears.
+/// The part of a virtual controller's state that a reset clears.
 struct ControllerState {
     var family: CommandFamily?
     var eventMask = HCIEventMask.standard
@@ -27,7 +28,7 @@ struct ControllerState {
     var scanParameters = ScanParameters()
     var scanner: Scanner?
     var acceptList: Set<DeviceIdentity> = []
-    /// `true` if the host understands S=2 and S=8 in advertising reports: see `LESetHostFeature`.
+    /// `true` if the host can decode S=2 and S=8 in advertising reports: see `LESetHostFeature`.
     var reportsCoding = false
 
     init(_ model: VirtualControllerModel) {
@@ -73,11 +74,12 @@ struct AdvertisingSet {
     /// The Advertising DID of the data.
     var dataID: UInt16 = 0
 
-    /// The current period of advertising, to which the planned occurrences belong; `nil` while the set is disabled.
+    /// The current period of advertising; `nil` while the set is disabled. Planned occurrences contain it, so that they
+    /// can be ignored after its end.
     var run: AdvertisingRun?
-    /// The address that the set has used since it was last enabled.
+    /// The address that the set uses since it was last enabled; `nil` before.
     var identity: DeviceIdentity?
-    /// The time at which the set's next advertising event is due.
+    /// The time of the set's next advertising event.
     var nextEvent: HCIInstant?
     var eventsSent = 0
     /// The maximum number of advertising events; 0 means no maximum.
@@ -90,7 +92,7 @@ struct AdvertisingSet {
 
     var isEnabled: Bool { run != nil }
     var isLegacyPDU: Bool { properties.contains(.legacyPDU) }
-    /// The rate on the primary channels. Without a preference, this controller sends LE Coded with S=8.
+    /// The rate on the primary channels. If the host does not select a coding, this controller sends LE Coded with S=8.
     var primaryRate: PacketRate {
         guard primaryPHY == .leCoded else { return .le1M }
         return primaryOptions == .prefersS2 || primaryOptions == .requiresS2 ? .codedS2 : .codedS8
@@ -100,8 +102,8 @@ struct AdvertisingSet {
     }
     var isHighDuty: Bool { properties.contains(.highDutyDirected) }
 
-    /// Returns whether PDUs with these properties contain AdvData. Directed legacy PDUs and scannable extended PDUs do
-    /// not.
+    /// Returns true if PDUs with these properties contain AdvData. Directed legacy PDUs and scannable extended PDUs do
+    /// not contain it.
     static func allowsData(_ properties: AdvertisingEventProperties) -> Bool {
         properties.contains(.legacyPDU) ? !properties.contains(.directed) : !properties.contains(.scannable)
     }
@@ -111,14 +113,14 @@ struct AdvertisingSet {
     var periodMicroseconds: Int { isHighDuty ? 3750 : interval.microseconds }
 }
 
-/// Advertising data or scan response data, whose last fragments may still be missing.
+/// Advertising data or scan response data. The host may not have sent the last fragments yet.
 struct AdvertisingContent {
     var octets: [UInt8] = []
-    /// `true` until the last fragment has arrived.
+    /// `true` if the last fragment has not arrived yet.
     var isPartial = false
 }
 
-/// Further events of a virtual controller, and the changes that a ``VirtualFault`` makes to answers.
+/// Creates further events of a virtual controller, and changes answers for a ``VirtualFault``.
 enum ControllerEvents {
     /// Command Complete for opcode 0, which only reports the number of accepted commands (Core Specification 5.4,
     /// Vol 4 Part E 7.7.14).
@@ -144,7 +146,8 @@ enum ControllerEvents {
         settingOctet(of: packet, complete: 5, status: 2, to: status.rawValue)
     }
 
-    /// Returns an answer with zero credits, which accepts no further command. Other packets are returned unchanged.
+    /// Returns an answer with zero credits, so that the host must not send a further command. Other packets are
+    /// returned unchanged.
     static func withoutCredits(_ packet: HCIPacket) -> HCIPacket {
         settingOctet(of: packet, complete: 2, status: 3, to: 0)
     }

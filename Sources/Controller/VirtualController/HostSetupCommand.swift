@@ -1,8 +1,8 @@
 import BluetoothTypes
 import HCI
 
-/// Commands with which hosts such as the Linux kernel set up a controller, and which do not concern advertising. The
-/// answers are those of a controller without connections.
+/// Commands that hosts such as the Linux kernel need to set up a controller, but not for advertising. The controller
+/// answers them like a controller without connections.
 enum HostSetupCommand: UInt16, CaseIterable {
     case readLocalSupportedFeatures = 0x1003
     case leReadBufferSize = 0x2002
@@ -118,7 +118,7 @@ extension VirtualController {
         return DeviceIdentity(AddressType(rawValue: octets[0]), address)
     }
 
-    /// Changes the filter accept list, unless advertising or scanning uses it (7.8.15...7.8.17).
+    /// Changes the filter accept list. Throws an error while advertising or scanning uses the list (7.8.15...7.8.17).
     private func changeAcceptList(_ change: (inout Set<DeviceIdentity>) -> Void) throws(HCIStatus) {
         let isAdvertising = state.sets.values.contains { $0.isEnabled && $0.filterPolicy != .all }
         let isScanning = state.scanner.map { $0.parameters.filterPolicy.rawValue & 1 != 0 } ?? false

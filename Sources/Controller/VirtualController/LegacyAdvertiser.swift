@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// The simulation of an advertiser on the air.
+/// Simulates the advertising of a controller.
 extension VirtualController {
     /// The maximum advDelay in microseconds. Each advertising event has a new random delay of 0...10 ms (Core
     /// Specification 5.4, Vol 6 Part B 4.4.2.2.1).
@@ -9,7 +9,8 @@ extension VirtualController {
 
     func isRunning(_ run: AdvertisingRun) -> Bool { state.sets[run.set]?.run == run }
 
-    /// Enables a set. A set that is already enabled keeps its timing, restarts its counters and uses the new address.
+    /// Enables a set. If it is already enabled, its events continue at the same times, but its counters start again and
+    /// it uses the new address.
     func startAdvertising(
         _ id: AdvertisingSetID, as identity: DeviceIdentity, durationMicroseconds: Int = 0, maximumEvents: Int = 0
     ) {
@@ -30,7 +31,7 @@ extension VirtualController {
         state.sets[id]?.run = nil
     }
 
-    /// Starts an advertising event with the current content of the set, and plans the next event.
+    /// Sends an advertising event with the current content of the set, and plans the next event.
     func beginAdvertisingEvent(_ run: AdvertisingRun) {
         guard let air, var set = state.sets[run.set], set.run == run, let identity = set.identity else { return }
         let isLast = set.maximumEvents > 0 && set.eventsSent + 1 >= set.maximumEvents
@@ -78,8 +79,8 @@ extension VirtualController {
         terminate(run.set, .limitReached)
     }
 
-    /// Ends a set that has reached the duration or the number of events that its host requested, and reports this to
-    /// the host.
+    /// Disables a set that has reached the duration or the number of events that the host requested, and reports this
+    /// to the host.
     private func terminate(_ id: AdvertisingSetID, _ status: HCIStatus) {
         guard let set = state.sets[id] else { return }
         stopAdvertising(id)
@@ -93,7 +94,7 @@ extension VirtualController {
         sendMeta(.advertisingSetTerminated(event), .advertisingSetTerminated)
     }
 
-    /// Returns whether a scan request of this device is answered.
+    /// Returns true if a scan request of this device is answered.
     func answersScanRequest(of scanner: DeviceIdentity, _ policy: AdvertisingFilterPolicy) -> Bool {
         policy.rawValue & 1 == 0 || state.acceptList.contains(scanner)
     }
@@ -114,7 +115,7 @@ extension VirtualController {
             command.ownAddressType.rawValue <= 3 && command.peerAddressType.rawValue <= 1
                 && command.filterPolicy.rawValue <= 3 && command.channels.rawValue & 7 != 0,
             else: .invalidParameters)
-        // Directed advertising of high duty cycle has no interval.
+        // Directed advertising with a high duty cycle has no interval.
         if command.type != .directedHighDuty {
             let isNonconnectable = command.type == .scannable || command.type == .nonconnectable
             let shortest =
@@ -170,7 +171,7 @@ extension VirtualController {
             return stopAdvertising(.legacy)
         }
         let identity = try identity(set.ownAddressType, random: state.randomAddress)
-        // Directed advertising of high duty cycle ends by itself after 1.28 s (Vol 6 Part B 4.4.2.4.3).
+        // Directed advertising with a high duty cycle ends by itself after 1.28 s (Vol 6 Part B 4.4.2.4.3).
         startAdvertising(.legacy, as: identity, durationMicroseconds: set.isHighDuty ? 1_280_000 : 0)
     }
 }

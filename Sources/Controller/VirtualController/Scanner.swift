@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// The scan parameters. By default, the scan is passive and continuous (10 ms of every 10 ms), on LE 1M.
+/// The scan parameters. By default, the scan is passive, on LE 1M, and without pauses (10 ms in every 10 ms).
 struct ScanParameters {
     /// The scan parameters of one physical layer.
     struct PHYParameters {
@@ -25,21 +25,21 @@ struct Scanner {
     let parameters: ScanParameters
     /// The address that the scanner sends in its scan requests.
     let identity: DeviceIdentity
-    /// `true` if the host has started the scan with the extended commands. Then the scan also receives extended PDUs,
-    /// and sends extended reports.
+    /// `true` if the host has started the scan with the extended commands. Such a scan also receives extended PDUs, and
+    /// its results are extended reports.
     let isExtended: Bool
     let durationMicroseconds: Int
     let periodMicroseconds: Int
-    /// The start of the first scan interval, which is on channel 37.
+    /// The time at which the first scan interval started. It is on channel 37.
     var start: HCIInstant
-    /// `true` if the scan is listening; `false` between two scan periods.
+    /// `true` while the scan is listening; `false` in the pause before the next scan period.
     var isListening = true
     let resetsFilterEachPeriod: Bool
     /// The duplicate filter; `nil` without a filter.
     var duplicates: DuplicateMemory?
 
-    /// Returns whether a packet is completely inside a scan window, on the channel of its scan interval, and of a kind
-    /// that this scan reports.
+    /// Returns true if the scan receives a packet. The packet must be completely inside a scan window, on the channel
+    /// of that scan interval, and of a kind that this scan reports.
     func receives(_ pdu: AirPDU) -> Bool {
         guard isListening, pdu.start >= start, isExtended || pdu.isLegacy, let phy = phyParameters(for: pdu) else {
             return false
@@ -50,7 +50,7 @@ struct Scanner {
         return channel == pdu.channel && offset + pdu.airtimeMicroseconds <= phy.windowMicroseconds
     }
 
-    /// Returns whether the scanner sends a scan request after it has received this packet.
+    /// Returns true if the scanner sends a scan request after it has received this packet.
     func asksForScanResponse(to pdu: AirPDU) -> Bool {
         pdu.properties.contains(.scannable) && phyParameters(for: pdu)?.isActive ?? false
     }
@@ -60,12 +60,12 @@ struct Scanner {
     }
 }
 
-/// The memory of a duplicate filter: the reports that the filter has passed to the host. The filter passes one
-/// advertisement and one scan response for each device; with extended PDUs, for each advertising set and each change of
-/// the set's data.
+/// The memory of a duplicate filter: the reports that the host has already received. The host receives one report of an
+/// advertisement and one of a scan response for each device. With extended PDUs, it receives these for each advertising
+/// set and each change of the set's data.
 ///
-/// As in real controllers, the memory is limited, and the oldest entry is removed first. A legacy report with changed
-/// data is still a duplicate (Core Specification 5.4, Vol 6 Part B 4.4.3.5).
+/// As in real controllers, the memory is limited, and the oldest entry is removed first. A legacy report is a duplicate
+/// even if its data has changed (Core Specification 5.4, Vol 6 Part B 4.4.3.5).
 struct DuplicateMemory {
     private struct Key: Hashable {
         let device: DeviceIdentity
@@ -78,12 +78,11 @@ struct DuplicateMemory {
     private static let capacity = 1024
 
     private var rememberedKeys: Set<Key> = []
-    /// The remembered keys as a ring, whose oldest key is at the index ``oldestIndex``.
+    /// The remembered keys as a ring buffer. The oldest key is at the index ``oldestIndex``.
     private var ring: [Key] = []
     private var oldestIndex = 0
 
-    /// Returns `true` if this packet is not a duplicate, and remembers the packet. Returns `false` for later packets
-    /// that are equal.
+    /// Returns `true` if this packet is not a duplicate, and stores it. Returns `false` if it is a duplicate.
     mutating func isFirst(_ pdu: AirPDU) -> Bool {
         let key = Key(
             device: DeviceIdentity(pdu.addressType, pdu.address), isScanResponse: pdu.isScanResponse,
@@ -100,7 +99,7 @@ struct DuplicateMemory {
     }
 }
 
-/// The simulation of a scanner on the air.
+/// Simulates the scanner of a controller.
 extension VirtualController {
     /// Starts or restarts a scan.
     private func startScanning(
@@ -122,7 +121,7 @@ extension VirtualController {
         air?.setScanning(self, false)
     }
 
-    /// Ends a scan whose duration is over. A scan with a period pauses instead, or resumes with its next period.
+    /// Ends a scan whose duration is over. A scan with a period is not ended: it pauses, or continues after the pause.
     func scanPhaseIsOver(_ run: UInt64) {
         guard let air, var scanner = state.scanner, scanner.run == run else { return }
         guard scanner.periodMicroseconds > 0 else {
@@ -140,7 +139,7 @@ extension VirtualController {
             .scanPhaseOver(id, run: run), inMicroseconds: scanner.isListening ? scanner.durationMicroseconds : pause)
     }
 
-    /// Returns whether the scanner receives a packet whose transmission has just ended.
+    /// Returns true if the scanner receives a packet whose transmission has just ended.
     func receives(_ pdu: AirPDU) -> Bool {
         guard let scanner = state.scanner, scanner.receives(pdu) else { return false }
         if scanner.parameters.filterPolicy.rawValue & 1 != 0 {
@@ -153,7 +152,7 @@ extension VirtualController {
 
     func asksForScanResponse(to pdu: AirPDU) -> Bool { state.scanner?.asksForScanResponse(to: pdu) ?? false }
 
-    /// Reports a packet to the host, if the masks and the duplicate filter allow it.
+    /// Reports a packet to the host if the event masks and the duplicate filter allow it.
     func report(_ pdu: AirPDU) {
         guard let air, let scanner = state.scanner else { return }
         let bit: LEEventMask = scanner.isExtended ? .extendedAdvertisingReport : .advertisingReport
@@ -164,7 +163,7 @@ extension VirtualController {
             loss = pairLoss
         }
         if state.scanner?.duplicates?.isFirst(pdu) == false { return }
-        // RSSI is reported within -127...20 (7.7.65.2).
+        // Reports contain an RSSI of -127...20 (7.7.65.2), so the level is limited to this range.
         let (level, overflow) = Int(pdu.power.dBm).subtractingReportingOverflow(loss)
         let rssi = overflow ? -127 : Int8(max(-127, min(20, level)))
         guard scanner.isExtended else { return sendMeta(pdu.legacyReport(rssi: rssi), bit) }

@@ -1,11 +1,11 @@
 public import BluetoothTypes
 public import HCI
 
-/// A host's channel to a virtual controller. Waiting for a packet advances the clock of the air to the next packet, so
+/// A host's channel to a virtual controller. Waiting for a packet advances the simulated clock to the next packet, so
 /// seconds of advertising take no real time.
 ///
-/// Several channels may share one air; a wait on one channel advances the time of all. When the channel is released,
-/// its controller leaves the air.
+/// Several channels may share one air; a wait on one channel advances the time for all of them. When the channel is
+/// released, its controller is removed from the air.
 public final class VirtualChannel: HCIChannel {
     public let air: VirtualAir
     public let controller: VirtualController
@@ -25,16 +25,17 @@ public final class VirtualChannel: HCIChannel {
 
     public var now: HCIInstant { air.now }
 
-    /// Passes the packet to the controller. The answer takes no time, unless a fault delays it.
+    /// Passes the packet to the controller. If no fault or latency delays the answer, it takes no time.
     public func send(_ packet: HCIPacket) throws(HCIChannelError) {
         guard controller.isAttached else { throw Self.gone }
         controller.receive(packet)
     }
 
-    /// Advances the air until there is a packet for this host, or to `deadline`. If `deadline` is
+    /// Advances the clock until there is a packet for this host, or to `deadline`. If `deadline` is
     /// `HCIInstant.distantFuture` and nothing is planned, returns `nil` at once and does not advance the clock.
     ///
-    /// - Throws: `HCIChannelError.gone(_:)` once the controller has left the air and all its packets are received.
+    /// - Throws: `HCIChannelError.gone(_:)` if the controller was removed from the air and all its packets were
+    ///   received.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
         while true {
             if let packet = arrivedPackets.removeFirst() { return packet }
@@ -49,10 +50,10 @@ public final class VirtualChannel: HCIChannel {
     private static var gone: HCIChannelError { .gone("the virtual controller has left the air") }
 }
 
-/// The packets that wait until their host fetches them. If too many packets wait, further LE Meta events, such as
-/// reports, are dropped, as in real controllers. Answers are never dropped.
+/// The packets that the host has not fetched yet. If there are too many, further LE Meta events, such as reports, are
+/// dropped, as in real controllers. Answers are never dropped.
 final class PacketQueue {
-    /// The number of waiting packets at which further LE Meta events are dropped.
+    /// The number of packets from which on further LE Meta events are dropped.
     private static let capacity = 1 << 16
 
     private var packets: [HCIPacket] = []
@@ -77,23 +78,23 @@ final class PacketQueue {
     }
 }
 
-/// A fault of a packet between the host and a virtual controller.
+/// A simulated fault in the transfer of a packet between the host and a virtual controller.
 public enum VirtualFault: Hashable, Sendable {
     /// No fault.
     case pass
-    /// The packet is lost: a command is not executed, an event is not sent.
+    /// The packet is lost: a command is not executed, or an event is not sent.
     case drop
     /// The packet arrives this many microseconds later; other packets may overtake it.
     case delay(microseconds: Int)
     /// Another packet arrives instead.
     case replace(HCIPacket)
-    /// A command is not executed, but answered with this status; an answer contains this status instead of its own.
+    /// A command is answered with this status and not executed. In an answer, this status replaces the original status.
     /// Other packets are not changed.
     case fail(HCIStatus)
-    /// The answer contains no credits (Num_HCI_Command_Packets 0). After this many microseconds, an event that answers
-    /// no command returns the credits; `nil` for never.
+    /// The answer contains no credits (Num_HCI_Command_Packets is 0), so the host must not send a command. After this
+    /// number of microseconds, an event that is not an answer contains credits again; `nil` if this never happens.
     case withoutCredits(forMicroseconds: Int?)
-    /// The controller disappears at this moment.
+    /// The controller is removed at this moment, as if it were unplugged.
     case vanish
 }
 

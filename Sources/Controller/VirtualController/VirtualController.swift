@@ -1,10 +1,10 @@
 public import BluetoothTypes
 public import HCI
 
-/// A controller in software. It receives packets from a host, follows the rules of the Core Specification, and sends
-/// and receives advertisements on its ``VirtualAir``.
+/// A simulated controller. It receives packets from a host, follows the rules of the Core Specification, and sends and
+/// receives advertisements on its ``VirtualAir``.
 ///
-/// Connections are not modelled. Only the thread that owns the air may use a controller.
+/// Connections are not simulated. Only the thread that owns the air may use a controller.
 public final class VirtualController: Identifiable {
     /// Identifies a controller on its air.
     public struct ID: RawRepresentable, Hashable, Sendable {
@@ -23,14 +23,14 @@ public final class VirtualController: Identifiable {
     public var eventHook: ((HCIPacket) -> VirtualFault)?
     /// The time until a command is answered, in microseconds.
     public var latencyMicroseconds = 0
-    /// `true` if the controller is still attached to its air. Otherwise it sends nothing.
+    /// `true` if the controller is still attached to its air. A controller that is not attached sends nothing.
     public private(set) var isAttached = true
 
     weak var air: VirtualAir?
     let sink: (HCIPacket) -> Void
     let supportedOpcodes: Set<HCIOpcode>
     var state: ControllerState
-    /// Set during a command whose answer must contain no credits.
+    /// Not `nil` while a command is executed whose answer must contain no credits.
     private var withholding: CreditWithholding?
     /// The number of the last run; see ``newRun()``.
     private var lastRun: UInt64 = 0
@@ -49,27 +49,28 @@ public final class VirtualController: Identifiable {
     }
 
     /// Receives a packet from the host at the current time of the air. Invalid packets are ignored or answered with an
-    /// error. The answer to a command is sent during this call, unless ``latencyMicroseconds`` or a hook delays it.
+    /// error. The answer to a command is sent during this call, or later if ``latencyMicroseconds`` or a hook delays
+    /// it.
     public func receive(_ packet: HCIPacket) {
         guard isAttached else { return }
         process(packet, with: commandHook?(packet) ?? .pass)
     }
 
-    /// Sends `packet` to the host, such as a Hardware Error or invalid bytes. No hook is called.
+    /// Sends any packet to the host, such as a Hardware Error or invalid bytes. No hook is called.
     public func inject(_ packet: HCIPacket) {
         guard isAttached else { return }
         sink(packet)
     }
 
-    /// Returns whether an advertising set is enabled.
+    /// Returns true if an advertising set is enabled.
     ///
     /// - Parameter handle: The host's number of the set; `nil` for the advertiser of the legacy commands.
     public func isAdvertising(handle: UInt8? = nil) -> Bool {
         state.sets[AdvertisingSetID(handle: handle)]?.isEnabled ?? false
     }
 
-    /// The number of advertising events that a set has sent since it was last enabled. Disabling the set keeps the
-    /// number.
+    /// Returns the number of advertising events that a set has sent since it was last enabled. The number stays the
+    /// same after the set was disabled.
     ///
     /// - Parameter handle: The host's number of the set; `nil` for the advertiser of the legacy commands.
     public func advertisingEvents(handle: UInt8? = nil) -> Int {
@@ -78,14 +79,13 @@ public final class VirtualController: Identifiable {
 
     public var isScanning: Bool { state.scanner != nil }
 
-    /// A number for a new run, that is, for an uninterrupted period of advertising or scanning. No planned occurrence
-    /// uses the number yet.
+    /// Returns an unused number for a new run. A run is an uninterrupted period of advertising or scanning.
     func newRun() -> UInt64 {
         lastRun += 1
         return lastRun
     }
 
-    /// Restores the state after power-on.
+    /// Restores the state of a controller that has just been powered on.
     func reset() {
         state = ControllerState(model)
         air?.setScanning(self, false)
@@ -144,7 +144,7 @@ extension VirtualController {
         send(.commandComplete(answer), after: latencyMicroseconds)
     }
 
-    /// The number of further commands that the next answer allows.
+    /// Returns the number of credits in the next answer: the number of further commands that the host may send.
     private func credits() -> UInt8 {
         guard let withholding else { return 1 }
         returnCredits(withholding)
@@ -156,7 +156,7 @@ extension VirtualController {
         air?.plan(.toHost(id, ControllerEvents.creditsReturned.packet), inMicroseconds: microseconds)
     }
 
-    /// Sends an event to the host, unless the hook changes, delays or drops it.
+    /// Sends an event to the host. ``eventHook`` can change, delay or drop it.
     func send(_ event: HCIEvent, after latency: Int = 0) {
         guard isAttached else { return }
         let packet = event.packet
@@ -181,7 +181,7 @@ extension VirtualController {
         }
     }
 
-    /// Sends an LE Meta event, if both masks allow it.
+    /// Sends an LE Meta event if both event masks allow it.
     func sendMeta(_ event: HCIEvent, _ bit: LEEventMask) {
         guard state.eventMask.contains(.leMeta), state.leEventMask.contains(bit) else { return }
         send(event)

@@ -3,7 +3,7 @@ public import HCI
 
 /// The properties of the real controller that a virtual controller imitates.
 ///
-/// Only the LE side is modelled: the BR/EDR half of a dual-mode chip is missing.
+/// Only LE is simulated. The BR/EDR functions of a dual-mode chip are missing.
 public struct VirtualControllerModel: Hashable, Sendable {
     /// The vendor whose commands the controller supports.
     public enum Vendor: Hashable, Sendable {
@@ -20,7 +20,7 @@ public struct VirtualControllerModel: Hashable, Sendable {
     public var company: CompanyIdentifier
     public var revision: UInt16 = 0
     public var features: LEFeatures
-    /// The number of advertising sets with extended advertising.
+    /// The number of advertising sets that the host can create with extended commands.
     public var advertisingSets = 0
     /// The maximum number of data bytes in an advertising set.
     public var maximumDataLength = 1650
@@ -56,7 +56,7 @@ public struct VirtualControllerModel: Hashable, Sendable {
         version < .core50 ? .nonconnectableMinimumBefore5 : AdvertisingInterval.legacyRange.lowerBound
     }
 
-    /// The highest power level that is not above `wanted`; the lowest level if all levels are above it.
+    /// Returns the highest power level that is not above `wanted`; the lowest level if all levels are above it.
     func level(for wanted: RadioPower) -> RadioPower {
         if wanted == .noPreference { return defaultPower }
         return powerLevels.last { $0 <= wanted } ?? powerLevels.first ?? defaultPower
@@ -75,7 +75,7 @@ extension VirtualControllerModel {
         return model
     }()
 
-    /// Zephyr's own controller on a Nordic chip.
+    /// The controller of the Zephyr project on a Nordic chip.
     public static let zephyr: Self = {
         var model = Self(
             name: "zephyr", version: .core54, company: .linuxFoundation,
@@ -90,7 +90,7 @@ extension VirtualControllerModel {
         return model
     }()
 
-    /// An Intel AX2xx of a laptop.
+    /// The Intel AX2xx chip of a laptop.
     public static let intel: Self = {
         var model = Self(
             name: "intel", version: .core53, company: .intel,
@@ -104,8 +104,8 @@ extension VirtualControllerModel {
         return model
     }()
 
-    /// A dongle from before Core 5.0: intervals of non-connectable advertising are at least 100 ms, and the power
-    /// cannot be set.
+    /// A USB adapter from the time before Core 5.0. Its intervals for non-connectable advertising are at least 100 ms,
+    /// and its power cannot be set.
     public static let core4: Self = {
         var model = Self(
             name: "core-4", version: .core42, company: .cambridgeSiliconRadio, features: [], powerLevels: [0],
@@ -116,7 +116,7 @@ extension VirtualControllerModel {
 
     public static let all = [raspberryPi, zephyr, intel, core4]
 
-    /// The model with this name, as `--like` accepts it; `nil` for other names.
+    /// The model with this name, as for the option `--like`; `nil` for other names.
     public init?(named name: String) {
         guard let model = Self.all.first(where: { $0.name == name }) else { return nil }
         self = model

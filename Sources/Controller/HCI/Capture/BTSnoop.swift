@@ -1,21 +1,22 @@
 import BluetoothTypes
 
-/// The btsnoop file format (RFC 1761 with other datalink numbers): a header of 16 bytes, then the records. Each record
-/// is a header of 24 bytes and the packet. All integers are big-endian.
+/// The btsnoop file format (RFC 1761 with other datalink numbers). A file consists of a header of 16 bytes and the
+/// records. Each record consists of a header of 24 bytes and a packet. All integers are big-endian.
 public enum BTSnoopFormat {
     /// The first eight bytes of every btsnoop file: `btsnoop` and a zero byte.
     public static let magic: [UInt8] = [0x62, 0x74, 0x73, 0x6E, 0x6F, 0x6F, 0x70, 0x00]
     static let version: UInt32 = 1
     static let headerLength = 16
     static let recordHeaderLength = 24
-    /// The microseconds from the start of the year 0, from which btsnoop counts time, to the start of 1970.
+    /// The time from the start of the year 0 to the start of 1970, in microseconds. btsnoop counts time from the year
+    /// 0.
     public static let unixEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
     /// The contents of a file's records.
     public enum Datalink: UInt32, Hashable, Sendable {
-        /// HCI packets without a type byte; the flags of the record state the type.
+        /// HCI packets without a type byte. The flags of the record contain the type.
         case unencapsulated = 1001
-        /// HCI packets as the H4 transport sends them: the type byte comes first.
+        /// HCI packets in the form of the H4 transport: the type byte comes first.
         case h4 = 1002
         /// Packets of several adapters, and notes about the adapters, as `btmon -w` writes them. The flags of the
         /// record contain the adapter and the kind of the packet.
@@ -30,7 +31,7 @@ public enum BTSnoopFormat {
         }
     }
 
-    /// The link type of a file whose header (``headerLength`` bytes) starts at `start`.
+    /// Returns the link type of a file whose header (``headerLength`` bytes) starts at `start`.
     static func link(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureLink {
         let version = octets.uint32BigEndian(at: start + 8)
         guard version == Self.version else { throw .unknownVersion(version, .btsnoop) }
@@ -69,7 +70,7 @@ public enum BTSnoopWriter {
         return octets
     }()
 
-    /// The record of one packet, to append to the header and the earlier records.
+    /// Returns the record of one packet. Append it to the header and the earlier records.
     ///
     /// - Parameters:
     ///   - unixMicroseconds: The time of the packet, in microseconds since 1970.

@@ -1,16 +1,18 @@
 import BluetoothTypes
 
 /// One packet of a capture: the offsets of its bytes, and the fields of its record in the file. The link type
-/// determines how to decode the bytes.
+/// determines how the bytes are decoded.
 struct CaptureFrame {
-    /// The longest packet that is accepted, as in Wireshark. Bluetooth packets are much shorter.
+    /// The length of the longest packet that is accepted, in bytes; Wireshark has the same limit. Bluetooth packets are
+    /// much shorter.
     static let octetLimit = 262_144
 
     /// The offsets of the packet's bytes in the span that was read.
     var octets: Range<Int>
     var isShortened: Bool
     var unixMicroseconds: Int64?
-    /// The link type of the packet's interface, in pcapng files only; `nil` if the link type is not supported.
+    /// The link type of the packet's interface. Only pcapng files have it; `nil` in other files, and if the link type
+    /// is not supported.
     var link: CaptureLink?
     var linkNumber: UInt32?
     /// The flags of a btsnoop record.
@@ -20,10 +22,11 @@ struct CaptureFrame {
 
     /// The result of reading a capture at an offset.
     enum Step {
-        /// The record is incomplete: it needs this many bytes, counted from its start.
+        /// The record is incomplete. The value is the number of bytes that the whole record needs, counted from its
+        /// start.
         case needs(Int)
-        /// The next bytes contain no packet. The value is the number of these bytes: the caller can skip them even
-        /// before they have arrived.
+        /// The next bytes contain no packet. The value is the number of these bytes. The caller can skip them even if
+        /// not all of them have arrived.
         case skip(Int)
         case frame(CaptureFrame, length: Int)
     }
@@ -35,7 +38,7 @@ public struct CaptureElement: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// A packet between host and controller.
         case hci(HCIPacket.Kind)
-        /// A packet of the LE link layer, as a sniffer received it.
+        /// A packet of the LE link layer that a sniffer received.
         case air(LowEnergyReception)
         /// A packet of an interface whose link type is not supported; `link` is the number of the link type.
         case unsupported(link: UInt32)
@@ -53,11 +56,11 @@ public struct CaptureElement: Hashable, Sendable {
     public let isFromController: Bool?
     /// Offsets of the packet in the span that was read, without an H4 type byte or a pseudo header.
     public let octets: Range<Int>
-    /// `true` if the capturing program kept only the first bytes of the packet.
+    /// `true` if the capturing program stored only the first bytes of the packet.
     public let isShortened: Bool
     /// Microseconds since 1970; `nil` if the record does not contain it.
     public let unixMicroseconds: Int64?
-    /// The number N of the adapter hciN; `nil` unless the capture comes from the kernel's Bluetooth monitor.
+    /// The number N of the adapter hciN; `nil` if the capture does not come from the kernel's Bluetooth monitor.
     public let adapter: UInt16?
     /// The number of packets that the capturing program lost from the start of the capture up to this packet. Always 0
     /// for formats other than btsnoop.
@@ -81,13 +84,13 @@ struct CaptureFraming: Sendable {
         case pcapng
     }
 
-    /// The offset of the next record from the start of the capture. After an error, the offset of the record at fault.
+    /// The offset of the next record from the start of the capture; after an error, the offset of the invalid record.
     private(set) var offset = 0
     /// The number of packets found so far.
     private(set) var count = 0
     /// The number of packets found so far whose link type is not supported.
     private var unsupportedCount = 0
-    /// The link type of the first of these packets; without meaning while ``unsupportedCount`` is 0.
+    /// The link type of the first of these packets. Ignore it while ``unsupportedCount`` is 0.
     private var unsupportedLink: UInt32 = 0
     private var format = Format.unknown
     /// The state of a pcapng file. It is stored separately from ``format``, so that the list of interfaces is never
@@ -100,8 +103,8 @@ struct CaptureFraming: Sendable {
         case packet(CaptureElement, length: Int)
     }
 
-    /// Reads the record at `start` in `octets`, which is at ``offset`` in the capture. Advances ``offset`` past the
-    /// record, unless more bytes are needed.
+    /// Reads the record at `start` in `octets`. In the capture, this record is at ``offset``. If no more bytes are
+    /// needed, ``offset`` is then advanced to the end of the record.
     mutating func step(_ octets: Span<UInt8>, at start: Int) throws(CaptureError) -> Step {
         do throws(CaptureError.Reason) {
             let link: CaptureLink?
@@ -145,16 +148,16 @@ struct CaptureFraming: Sendable {
         if unsupportedCount > 0 { throw error(.packetsLeftOut(unsupportedCount, link: unsupportedLink)) }
     }
 
-    /// The error of a capture that ends inside a record, with only `left` of the `needed` bytes.
+    /// Returns the error for a capture that ends inside a record, with only `left` of the `needed` bytes.
     func truncated(needed: Int, left: Int) -> CaptureError { error(.truncated(needed: needed, left: left)) }
 
-    /// The error of a capture that ends inside the block that was skipped last: of `needed` bytes, `missing` bytes have
-    /// not arrived.
+    /// Returns the error for a capture that ends inside the block that was skipped last. The block has `needed` bytes,
+    /// of which the last `missing` bytes are not in the capture.
     func truncatedSkip(needed: Int, missing: Int) -> CaptureError {
         CaptureError(.truncated(needed: needed, left: needed - missing), at: offset - needed, record: count)
     }
 
-    /// The error with this reason, at the next record or in the file's header.
+    /// Returns the error with this reason, at the next record or in the file's header.
     private func error(_ reason: CaptureError.Reason) -> CaptureError {
         if case .unknown = format { return CaptureError(reason, at: offset) }
         return CaptureError(reason, at: offset, record: count)
@@ -195,7 +198,7 @@ struct CaptureFraming: Sendable {
     }
 }
 
-/// Reads the packets of a capture in memory without allocating: btsnoop, pcap or pcapng.
+/// Reads the packets of a capture (btsnoop, pcap or pcapng) that is in memory, without allocating.
 public struct CaptureCursor: Sendable {
     private var framing = CaptureFraming()
     /// `true` after an error and after the last packet.
@@ -214,8 +217,8 @@ public struct CaptureCursor: Sendable {
     /// Returns the next packet, or `nil` after the last packet. `file` must be the bytes that were passed to the
     /// initialiser.
     ///
-    /// - Throws: ``CaptureError`` once: if the file cannot be read further, or at its end if packets were left out.
-    ///   Later calls return `nil`.
+    /// - Throws: ``CaptureError`` if the file cannot be read further, or at its end if packets were left out. It is
+    ///   thrown once; later calls return `nil`.
     public mutating func next(in file: Span<UInt8>) throws(CaptureError) -> CaptureElement? {
         while !hasEnded, offset < file.count {
             let start = offset

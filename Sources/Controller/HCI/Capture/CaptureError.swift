@@ -19,7 +19,7 @@ public enum CaptureFormat: String, Hashable, Sendable, CaseIterable {
         return magics.contains { zip($0, octets).allSatisfy(==) }
     }
 
-    /// The format of a file that starts with `octets` (at least ``magicLength`` bytes); `nil` for other files.
+    /// The format of a file that starts with `octets` (at least ``magicLength`` bytes); `nil` for other formats.
     public init?(startingWith octets: Span<UInt8>) {
         guard octets.count >= Self.magicLength else { return nil }
         let magic = octets.uint32BigEndian(at: 0)
@@ -50,27 +50,28 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The file ends inside a record or header, for example because the capturing program was killed. The values
         /// are the length of the record or header in bytes, and the number of bytes that the file contains of it.
         case truncated(needed: Int, left: Int)
-        /// A record claims to include more bytes than the original packet had, or than fit into its block.
+        /// A record's captured length is larger than the original packet, or does not fit into its block.
         case lengthsDisagree(original: UInt32, included: UInt32)
-        /// A record that claims more bytes than any packet has. The bytes are not read into memory.
+        /// A record's length is larger than that of any packet. Its bytes are not read into memory.
         case recordTooLong(octets: Int)
-        /// A pcapng block whose length is too small for its fields, is not a multiple of four, or differs from the
+        /// The length of a pcapng block is too small for its fields, is not a multiple of four, or differs from the
         /// length at the end of the block.
         case badBlockLength(Int)
-        /// A pcapng section whose byte-order mark has neither of the two valid values.
+        /// A pcapng section has a byte-order mark that is not one of the two valid values.
         case badByteOrder(UInt32)
-        /// A pcapng packet of an interface that was not described before.
+        /// A pcapng packet belongs to an interface that no earlier block describes.
         case unknownInterface(Int)
         case tooManyInterfaces(limit: Int)
     }
 
     public let reason: Reason
-    /// The number of bytes from the start of the file to the record or header at fault.
+    /// The number of bytes from the start of the file to the invalid record or header.
     public let offset: Int
-    /// The position of the record at fault, from 0; `nil` if the fault is in the file's header.
+    /// The position of the invalid record, from 0; `nil` if the fault is in the file's header.
     public let record: Int?
 
-    /// An error at `offset` bytes from the start of the capture; `record` counts from 0, and is `nil` for the header.
+    /// An error at `offset` bytes from the start of the capture. `record` is the position of the invalid record, from
+    /// 0; `nil` for the file's header.
     public init(_ reason: Reason, at offset: Int, record: Int? = nil) {
         self.reason = reason
         self.offset = offset
@@ -83,7 +84,7 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         let place = "\(record.map { "record \($0 + 1)" } ?? "the header") at offset \(offset)"
         return switch reason {
         case .unknownFormat:
-            "not a capture: it does not start like any of \(CaptureFormat.allCases.map(\.rawValue).joined(separator: ", "))"
+            "not a capture: the format is not one of \(CaptureFormat.allCases.map(\.rawValue).joined(separator: ", "))"
         case .unknownVersion(let version, let format):
             "\(format.rawValue) version \(version) at offset \(offset) is unknown; only "
                 + "\(format == .pcap ? "2" : "1") is read"
@@ -95,17 +96,17 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(count == 1 ? "1 packet was" : "\(count) packets were") left out: link type "
                 + "\(CaptureLink.title(of: number)) is not supported; \(Self.supportedLinks)"
         case .truncated(let needed, let left):
-            "\(place) is cut short: it needs \(needed) bytes, \(left) are left"
+            "\(place) is incomplete: it needs \(needed) bytes, but only \(left) are left"
         case .lengthsDisagree(let original, let included):
-            "\(place) claims to hold \(included) bytes of a packet of \(original)"
+            "\(place): the captured length (\(included) bytes) exceeds the packet (\(original) bytes) or the block"
         case .recordTooLong(let octets):
-            "\(place) claims \(octets) bytes; no packet has more than \(CaptureFrame.octetLimit)"
+            "\(place) has a length of \(octets) bytes; no packet has more than \(CaptureFrame.octetLimit)"
         case .badBlockLength(let length):
             "\(place): a block length of \(length) bytes is invalid, or differs from the length at the block's end"
         case .badByteOrder(let mark):
             "\(place): \(Hexadecimal.number(mark, width: 8)) is not a byte-order magic of pcapng"
         case .unknownInterface(let number):
-            "\(place) is of interface \(number), which was not described before it"
+            "\(place) belongs to interface \(number), which no earlier block describes"
         case .tooManyInterfaces(let limit):
             "\(place) is in a section with more than \(limit) interfaces"
         }

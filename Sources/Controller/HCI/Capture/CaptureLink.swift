@@ -2,23 +2,24 @@ import BluetoothTypes
 
 /// The link type of a capture: the format of its packets.
 ///
-/// The numbers are those of tcpdump's registry of link-layer header types.
+/// The numbers are assigned in tcpdump's registry of link-layer header types.
 enum CaptureLink: Hashable, Sendable {
-    /// btsnoop 1001: HCI packets without type byte; the record's flags state the type.
+    /// btsnoop 1001: HCI packets without a type byte. The record's flags contain the type.
     case unencapsulated
-    /// btsnoop 1002, LINKTYPE_BLUETOOTH_HCI_H4 (187): HCI packets as the H4 transport sends them, type byte first.
+    /// btsnoop 1002, LINKTYPE_BLUETOOTH_HCI_H4 (187): HCI packets in the form of the H4 transport, with the type byte
+    /// first.
     case h4
     /// LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR (201): H4 packets. Four bytes with the direction precede each packet.
     case h4WithDirection
-    /// btsnoop 2001: packets of the kernel's monitor; the record's flags contain opcode and adapter.
+    /// btsnoop 2001: packets of the kernel's monitor. The record's flags contain the opcode and the adapter.
     case linuxMonitorFlags
     /// LINKTYPE_BLUETOOTH_LINUX_MONITOR (254): packets of the kernel's monitor. The adapter and the opcode (two bytes
     /// each) precede each packet.
     case linuxMonitor
     /// LINKTYPE_BLUETOOTH_LE_LL (251): the LE link layer's packets, from the access address to the checksum.
     case lowEnergy
-    /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): packets of the LE link layer. Ten bytes about the reception precede
-    /// each packet.
+    /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): packets of the LE link layer. A pseudo header of ten bytes about the
+    /// reception precedes each packet.
     case lowEnergyWithReception
     /// LINKTYPE_NORDIC_BLE (272): packets of the LE link layer. The 17-byte header of an nRF Sniffer precedes each
     /// packet.
@@ -72,7 +73,7 @@ enum CaptureLink: Hashable, Sendable {
         }
     }
 
-    /// The text for a link type that is not supported: its number and, for common link types, its name.
+    /// Returns the text for a link type that is not supported: its number and, for common link types, its name.
     static func title(of number: UInt32) -> String {
         names[number].map { "\(number) (\($0))" } ?? String(number)
     }
@@ -105,7 +106,7 @@ enum CaptureLink: Hashable, Sendable {
         guard let typeOffset = range.first, let kind = HCIPacket.Kind(rawValue: octets[typeOffset]) else {
             return Contents(.other, range, isFromController: isFromController)
         }
-        // If the capture does not state the direction, it follows from the kind of packet.
+        // If the capture does not contain the direction, the kind of the packet determines it.
         let direction = isFromController ?? (kind == .event ? true : kind == .command ? false : nil)
         return Contents(.hci(kind), range.dropFirst(), isFromController: direction)
     }
@@ -118,7 +119,7 @@ enum CaptureLink: Hashable, Sendable {
     }
 }
 
-/// The reception of a packet by a sniffer: the pseudo header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR or
+/// Values about the reception of a packet by a sniffer, from the pseudo header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR or
 /// LINKTYPE_NORDIC_BLE.
 public struct LowEnergyReception: Hashable, Sendable {
     /// The signal strength in dBm; `nil` if unknown.
@@ -138,10 +139,10 @@ public struct LowEnergyReception: Hashable, Sendable {
     /// A reception without known values.
     public init() {}
 
-    /// Reads a pseudo header; `nil` when it is cut short. The fields, with their sizes in bytes: RF channel (1), signal
+    /// Reads a pseudo header; `nil` if it is incomplete. The fields, with their sizes in bytes: RF channel (1), signal
     /// power (1), noise power (1), access address offences (1), reference access address (4), flags (2). In the flags,
-    /// bit 1 says that the signal power is valid, bit 10 that the checksum was checked, and bit 11 that it is right;
-    /// bits 14 and 15 are the physical layer.
+    /// bit 1 is set if the signal power is valid, bit 10 if the checksum was checked, and bit 11 if the checksum is
+    /// correct. Bits 14 and 15 are the physical layer.
     init?(_ octets: Span<UInt8>, _ range: Range<Int>) {
         guard range.count >= Self.headerLength else { return nil }
         let flags = octets.uint16LittleEndian(at: range.lowerBound + 8)
@@ -153,8 +154,8 @@ public struct LowEnergyReception: Hashable, Sendable {
     /// Reads the header of an nRF Sniffer; `nil` for packets that are not receptions, and for unknown versions. The
     /// fields, with their sizes in bytes: board (1), payload length (2; in version 1 header length and payload length,
     /// 1 each), version (1), packet counter (2), packet id (1), header length (1, always 10), flags (1), channel (1),
-    /// level (1, in dBm without its minus sign), event counter (2), time (4). In the flags, bit 0 says that the
-    /// checksum is right; bits 4 to 6 are the physical layer.
+    /// level (1, in dBm without its minus sign), event counter (2), time (4). In the flags, bit 0 is set if the
+    /// checksum is correct. Bits 4 to 6 are the physical layer.
     ///
     /// Nordic Semiconductor, nRF Sniffer for Bluetooth LE, SnifferAPI/Packet.py.
     init?(nordicSniffer octets: Span<UInt8>, _ range: Range<Int>) {
@@ -212,15 +213,15 @@ extension AdvertisingReport {
             primaryPHY: reception.phy)
     }
 
-    /// Reads an extended payload: Extended Header Length (6 bits) and AdvMode (2 bits), flags, the fields that the
-    /// flags announce, and AdvData (Core Specification 5.4, Vol 6 Part B 2.3.4).
+    /// Reads an extended payload: Extended Header Length (6 bits) and AdvMode (2 bits), flags, the fields whose flags
+    /// are set, and AdvData (Core Specification 5.4, Vol 6 Part B 2.3.4).
     private init?(
         extended addressType: AddressType, _ octets: Span<UInt8>, _ payload: Range<Int>,
         _ reception: LowEnergyReception
     ) {
         guard let start = payload.first else { return nil }
         let fields = start + 1..<start + 1 + Int(octets[start] & 0x3F)
-        // A PDU without data only announces where and when another packet with the data is sent.
+        // A PDU without data is not reported. It only states where and when another packet with the data is sent.
         guard fields.upperBound < payload.upperBound else { return nil }
         let flags = fields.isEmpty ? 0 : octets[fields.lowerBound]
         var offset = fields.lowerBound + 1
@@ -240,7 +241,7 @@ extension AdvertisingReport {
         guard fields.isEmpty || offset <= fields.upperBound else { return nil }
         var bits = UInt16(octets[start] >> 6) & 0x03
         if targetOffset != nil { bits |= 0x04 }
-        // The pointer announces a further packet with more of the data.
+        // If there is a pointer, a further packet contains more of the data.
         if pointerOffset != nil { bits |= 0x20 }
         let address = addressOffset.flatMap { DeviceAddress(littleEndian: octets, at: $0) }
         self.init(

@@ -8,7 +8,7 @@ public struct CaptureRecord: Equatable, Sendable {
         case advertisement(AdvertisingReport)
         /// A packet of an interface whose link type is not supported; `link` is the number of the link type.
         case unsupported(link: UInt32)
-        /// Other contents: notes of a monitor, data of a connection, corrupt packets.
+        /// Other contents: notes of the kernel's monitor, packets of a connection, corrupt packets.
         case other
     }
 
@@ -19,11 +19,11 @@ public struct CaptureRecord: Equatable, Sendable {
     public let content: Content
     /// `true` for a packet that the controller sent; `nil` if the record does not contain the direction.
     public let isFromController: Bool?
-    /// `true` if the capturing program kept only the first bytes of the packet.
+    /// `true` if the capturing program stored only the first bytes of the packet.
     public let isShortened: Bool
     /// Microseconds since 1970; `nil` if the record does not contain it.
     public let unixMicroseconds: Int64?
-    /// The number N of the adapter hciN; `nil` unless the capture comes from the kernel's Bluetooth monitor.
+    /// The number N of the adapter hciN; `nil` if the capture does not come from the kernel's Bluetooth monitor.
     public let adapter: UInt16?
 
     /// A packet from a source other than a capture, without a time.
@@ -59,18 +59,19 @@ public struct CaptureRecord: Equatable, Sendable {
     }
 }
 
-/// Cuts a stream of bytes into the packets of a capture. The first bytes state the format: btsnoop, pcap or pcapng.
+/// Splits a stream of bytes into the packets of a capture. The format (btsnoop, pcap or pcapng) is recognised by the
+/// first bytes.
 ///
-/// The packets do not depend on how the stream is split into pieces. The reader stores only the bytes of one record, at
-/// most 320 KiB, and the piece that was pushed last.
+/// The stream may arrive in pieces of any length. The reader stores only the bytes of one record, at most 0.4 MiB, and
+/// the piece that was pushed last.
 public struct CaptureReader: Sendable {
     private var framing = CaptureFraming()
     private var buffer: [UInt8] = []
     /// The offset in ``buffer`` of the first byte that was not read yet.
     private var start = 0
-    /// The number of bytes still missing from a block that contains no packet and is skipped.
+    /// The number of bytes that have not arrived yet of a block that is skipped because it contains no packet.
     private var missingCount = 0
-    /// The whole length in bytes of the block that was skipped last.
+    /// The total length of the block that was skipped last, in bytes.
     private var skippedLength = 0
     /// The number of bytes, counted from ``start``, that must be in ``buffer`` before the next record can be read.
     private var needed = 0
@@ -95,7 +96,7 @@ public struct CaptureReader: Sendable {
     /// Ends the stream. If bytes of an incomplete record remain, ``next()`` throws an error for them.
     public mutating func finish() { isFinished = true }
 
-    /// The next packet; `nil` if more bytes are needed, or if there are no more packets after ``finish()``.
+    /// Returns the next packet; `nil` if more bytes are needed, or if there are no more packets after ``finish()``.
     ///
     /// - Throws: ``CaptureError`` if the capture cannot be read further; every later call throws the same error.
     public mutating func next() throws(CaptureError) -> CaptureRecord? {
@@ -149,7 +150,7 @@ public struct CaptureReader: Sendable {
     }
 }
 
-/// A capture in memory, as the sequence of its packets.
+/// A capture that is in memory, as a sequence of packets.
 ///
 ///     let capture = try Capture(bytes)
 ///     for record in capture { … }
@@ -158,10 +159,10 @@ public struct Capture: Sequence, Sendable {
     private let octets: [UInt8]
     /// The cursor at the first record.
     private let start: CaptureCursor
-    /// The error that stops reading, with its offset and reason; `nil` for a complete capture.
+    /// The error at which reading stops, with its offset and reason; `nil` if the whole capture can be read.
     public let fault: CaptureError?
 
-    /// Reads the header, and reads all records once without copying them, to find a fault.
+    /// Reads the header. Then reads all records once, without copying them, to find ``fault``.
     ///
     /// - Throws: ``CaptureError`` if `octets` are not a capture in a known format.
     public init(_ octets: [UInt8]) throws(CaptureError) {
@@ -186,11 +187,11 @@ public struct Capture: Sequence, Sendable {
         fileprivate let octets: [UInt8]
         fileprivate var cursor: CaptureCursor
 
-        /// The next record before ``Capture/fault``; `nil` after the last one.
+        /// Returns the next record before ``Capture/fault``; `nil` after the last record.
         public mutating func next() -> CaptureRecord? {
             let octets = octets
             let span = octets.span
-            // An error only ends the iteration here, because ``Capture/fault`` reports it.
+            // An error only ends the iteration. The user reads it from ``Capture/fault``.
             guard let element = try? cursor.next(in: span) else { return nil }
             return CaptureRecord(element, in: span)
         }

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// The byte order of a file's integers: that of the machine that wrote the file.
+/// The byte order of a file's integers. It depends on the machine that wrote the file.
 struct CaptureByteOrder: Hashable, Sendable {
     let isBigEndian: Bool
 
@@ -17,8 +17,8 @@ struct CaptureByteOrder: Hashable, Sendable {
     }
 }
 
-/// The pcap file format (draft-ietf-opsawg-pcap): a header of 24 bytes, then the records. Each record is a header of 16
-/// bytes and the packet.
+/// The pcap file format (draft-ietf-opsawg-pcap). A file consists of a header of 24 bytes and the records. Each record
+/// consists of a header of 16 bytes and a packet.
 struct PCAPFormat: Hashable, Sendable {
     static let headerLength = 24
     private static let recordHeaderLength = 16
@@ -27,7 +27,7 @@ struct PCAPFormat: Hashable, Sendable {
     /// `true` if the fractions of a second are in nanoseconds, `false` if they are in microseconds.
     let countsNanoseconds: Bool
 
-    /// The format that the first four bytes of the file state; `nil` if the file is not a pcap file.
+    /// The variant of the format, from the first four bytes of the file; `nil` if the file is not a pcap file.
     init?(magic: UInt32) {
         switch magic {
         case 0xA1B2_C3D4: self.init(isBigEndian: true, countsNanoseconds: false)
@@ -43,8 +43,8 @@ struct PCAPFormat: Hashable, Sendable {
         self.countsNanoseconds = countsNanoseconds
     }
 
-    /// The link type of a file whose header (``headerLength`` bytes) starts at `start`. The upper half of the link
-    /// type's field describes checksums. It is ignored, because Bluetooth link types have no such checksums.
+    /// Returns the link type of a file whose header (``headerLength`` bytes) starts at `start`. The upper half of the
+    /// field is about frame checksums. It is ignored, because Bluetooth link types do not have these.
     func link(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureLink {
         let version = order.uint16(octets, at: start + 4)
         guard version == 2 else { throw .unknownVersion(UInt32(version), .pcap) }
@@ -74,15 +74,16 @@ struct PCAPFormat: Hashable, Sendable {
 }
 
 /// The pcapng file format (draft-ietf-opsawg-pcapng): a sequence of blocks. Each block is a type, a length, a body, and
-/// the length again. The first block of a section states the byte order, and further blocks describe its interfaces.
-/// Both apply to the following blocks of the section.
+/// the length again. The first block of a section contains the byte order, and other blocks describe interfaces. The
+/// byte order and the interfaces apply to the later blocks of the section.
 struct PCAPNGFormat: Sendable {
-    /// The type of a section's first block; its bytes are the same in both byte orders.
+    /// The type of a section's first block. Its bytes are the same in both byte orders.
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
-    /// The maximum number of interfaces in a section. Without this limit, a malicious file could fill the memory with
-    /// an interface for every 20 bytes.
+    /// The maximum number of interfaces in a section. Without this limit, a malicious file could fill the memory,
+    /// because it can describe an interface in 20 bytes.
     static let interfaceLimit = 4096
-    /// The longest block that must be in memory as a whole: a packet with long options.
+    /// The length of the longest block that is accepted, in bytes: a packet with long options. A block must be in
+    /// memory as a whole.
     private static let blockLimit = CaptureFrame.octetLimit + 65_536
 
     private struct Interface: Sendable {
@@ -106,8 +107,8 @@ struct PCAPNGFormat: Sendable {
         let type = order.uint32(octets, at: start)
         let length = Int(order.uint32(octets, at: start + 4))
         guard length >= 12, length.isMultiple(of: 4) else { throw .badBlockLength(length) }
-        // The obsolete packet block (2) has the fields of the enhanced packet block (6), except that the interface
-        // number is only the first half of the first field.
+        // The obsolete packet block (2) has the same fields as the enhanced packet block (6), with one difference: the
+        // interface number is only the first half of the first field.
         guard isSection || type == 1 || type == 2 || type == 3 || type == 6 else { return .skip(length) }
         guard length <= Self.blockLimit else { throw .recordTooLong(octets: length) }
         guard octets.holds(length, at: start) else { return .needs(length) }
@@ -199,9 +200,9 @@ struct PCAPNGFormat: Sendable {
         return interfaces[number]
     }
 
-    /// The offset of the value of the first option `code`; `nil` if this option is missing or its value does not have
-    /// `length` bytes. An option has a code (2 bytes), a length (2 bytes), and a value that is padded to a multiple of
-    /// four bytes.
+    /// Returns the offset of the value of the first option with the code `code`; `nil` if there is none, or if its
+    /// value does not have `length` bytes. An option has a code (2 bytes), a length (2 bytes), and a value that is
+    /// padded to a multiple of four bytes.
     private func option(_ code: UInt16, ofLength length: Int, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var offset = range.lowerBound
         while range.upperBound - offset >= 4 {
@@ -215,15 +216,15 @@ struct PCAPNGFormat: Sendable {
     }
 }
 
-/// The clock of an interface: its options if_tsresol and if_tsoffset.
+/// The clock of an interface, which the options if_tsresol and if_tsoffset describe.
 struct PCAPNGClock: Hashable, Sendable {
-    /// The exponent of the number of ticks per second. The number is 10 to this power or, if the highest bit is set, 2
-    /// to the power of the other bits.
+    /// The number of ticks per second, as an exponent. The number is 10 to the power of this value. If the highest bit
+    /// is set, it is 2 to the power of the other bits.
     var resolution: UInt8 = 6
     /// The seconds to add to the time of each packet.
     var offsetSeconds: Int64 = 0
 
-    /// The time of a packet in microseconds since 1970, limited to the range of 64 bits.
+    /// Returns the time of a packet in microseconds since 1970, limited to the range of 64 bits.
     func unixMicroseconds(_ ticks: UInt64) -> Int64 {
         let exponent = Int(resolution & 0x7F)
         let product = ticks.multipliedFullWidth(by: 1_000_000)

@@ -37,7 +37,7 @@ public struct WriteLEHostSupported: HCICommand {
 
     /// LE_Supported_Host: 1 yes, 0 no.
     public private(set) var supported: UInt8 = 0
-    /// A byte that no longer has a meaning; 0.
+    /// A byte without meaning; always 0. Earlier specifications used it.
     public private(set) var unused: UInt8 = 0
 
     /// Sets LE_Supported_Host; the unused byte is 0.
@@ -52,7 +52,7 @@ public struct WriteLEHostSupported: HCICommand {
     }
 }
 
-/// Event_Mask: which events the controller may send (Core Specification 5.4, Vol 4 Part E 7.3.1).
+/// Event_Mask: the events that the controller may send (Core Specification 5.4, Vol 4 Part E 7.3.1).
 public struct HCIEventMask: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt64
 
@@ -62,7 +62,7 @@ public struct HCIEventMask: OptionSet, Hashable, Sendable, CustomStringConvertib
     }
 
     public static let hardwareError = Self(rawValue: 1 << 15)
-    /// The LE Meta event. Every event of ``LEEventMask`` needs this bit too. The bit is not set after a reset.
+    /// The LE Meta event. If this bit is not set, no event of ``LEEventMask`` is sent. It is not set after a reset.
     public static let leMeta = Self(rawValue: 1 << 61)
 
     /// The mask after a reset. It does not contain ``leMeta``.
@@ -73,7 +73,7 @@ public struct HCIEventMask: OptionSet, Hashable, Sendable, CustomStringConvertib
     public var description: String { Hexadecimal.number(rawValue, width: 16) }
 }
 
-/// LE_Event_Mask: which LE Meta events the controller may send (Core Specification 5.4, Vol 4 Part E 7.8.1).
+/// LE_Event_Mask: the LE Meta events that the controller may send (Core Specification 5.4, Vol 4 Part E 7.8.1).
 public struct LEEventMask: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt64
 
@@ -96,7 +96,7 @@ public struct LEEventMask: OptionSet, Hashable, Sendable, CustomStringConvertibl
     public var description: String { Hexadecimal.number(rawValue, width: 16) }
 }
 
-/// LE_Features: what the LE link layer can do (Core Specification 5.4, Vol 6 Part B 4.6).
+/// LE_Features: the features of the LE link layer (Core Specification 5.4, Vol 6 Part B 4.6).
 public struct LEFeatures: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt64
 
@@ -116,7 +116,7 @@ public struct LEFeatures: OptionSet, Hashable, Sendable, CustomStringConvertible
     public static let channelSelectionAlgorithm2 = Self(rawValue: 1 << 14)
     /// The controller can select S=2 or S=8 for advertisements on LE Coded.
     public static let advertisingCodingSelection = Self(rawValue: 1 << 40)
-    /// The host understands S=2 and S=8 in advertising reports: see ``LESetHostFeature``.
+    /// The host can decode S=2 and S=8 in advertising reports: see ``LESetHostFeature``.
     public static let advertisingCodingSelectionHost = Self(rawValue: 1 << 41)
 
     public var description: String { Hexadecimal.number(rawValue, width: 16) }

@@ -2,10 +2,11 @@ public import BluetoothTypes
 
 /// A command of the Core Specification, Vol 4 Part E 7, or of a vendor.
 ///
-/// The initialisers with named parameters accept only what the specification allows. ``init(parameters:)`` accepts any
-/// values that fit the layout, so that captures can show, and controllers can refuse, the commands of other hosts.
+/// The initialisers with named parameters accept only values that the specification allows. ``init(parameters:)``
+/// accepts any values that fit the layout, so that commands of other hosts can be shown in captures and refused by
+/// virtual controllers.
 public protocol HCICommand: HCIRecord {
-    /// The parameters after the status byte of this command's Command Complete event.
+    /// The return parameters, which follow the status byte in this command's Command Complete event.
     associatedtype ReturnParameters: HCIReturnParameters = HCINoReturnParameters
 
     static var opcode: HCIOpcode { get }
@@ -46,8 +47,8 @@ extension HCIReturnParameters {
     /// The bytes after the status byte.
     public var octets: [UInt8] { encoded }
 
-    /// Reads the bytes from `offset` on; `nil` if too few are left. Further bytes are ignored, because later versions
-    /// of the specification append fields.
+    /// Reads the bytes from `offset` on; `nil` if too few bytes are left. Surplus bytes are ignored, because later
+    /// versions of the specification append fields.
     public init?(octets: Span<UInt8>, at offset: Int) {
         self.init(decoding: octets, at: offset, allowsTrailingOctets: true)
     }
@@ -81,10 +82,10 @@ public struct HCIField: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(name): \(value)" }
 }
 
-/// The reason why the specification forbids a command. Such a command cannot be created.
+/// The reason why a command cannot be created: the specification forbids its values.
 public enum HCIParameterError: Error, Hashable, Sendable, CustomStringConvertible {
     case outOfRange(ValueOutOfRange)
-    /// A value inside its range that the other parameters or the specification exclude.
+    /// A value that is inside its range but is not allowed, for example together with the other parameters.
     case notAllowed(field: String, value: String, reason: String)
 
     public var description: String {

@@ -5,14 +5,14 @@ public import BluetoothTypes
 /// A type lists its fields once, in ``layout(_:)``. Encoding, decoding, range checks and the description in words all
 /// follow this list.
 public protocol HCIRecord: Hashable, Sendable {
-    /// A record whose values are placeholders. Decoding replaces them.
+    /// Creates a record with placeholder values, which decoding replaces.
     init(placeholder: HCIPlaceholder)
     /// Passes every field to `fields`, in the order in which the fields are sent.
     mutating func layout(_ fields: inout HCIFieldCoder)
 }
 
-/// A token that is needed to create a record of placeholder values. Only this module can create the token. Other
-/// modules use the initialisers of a record, which check the values.
+/// A token that is needed to create a record with placeholder values. Only this module can create the token, so that
+/// other modules must use the initialisers that check the values.
 public struct HCIPlaceholder: Sendable {
     init() {}
 }
@@ -24,7 +24,7 @@ extension HCIRecord {
     /// The fields in words.
     var described: [HCIField] { visitFields(for: .describe).descriptions }
 
-    /// Throws an error for the first field that is out of range.
+    /// Throws an error for the first field whose value is out of range.
     func check() throws(HCIParameterError) {
         if let error = visitFields(for: .check).error { throw error }
     }
@@ -63,7 +63,7 @@ public struct HCIFieldCoder {
     private(set) var octets: [UInt8]
     /// The offset of the next byte to decode.
     private var position = 0
-    /// `true` if decoding found too few bytes, or bytes that the layout forbids.
+    /// `true` if decoding found too few bytes, or bytes that do not fit the layout.
     private(set) var isMalformed = false
     /// The error of the first field that is out of range.
     private(set) var error: HCIParameterError?
@@ -81,8 +81,8 @@ public struct HCIFieldCoder {
     /// Visits a field that contains a number.
     ///
     /// - Parameters:
-    ///   - range: The values that an initialiser accepts; any value if `nil`.
-    ///   - text: Returns the value in words; the description is in decimal digits if `nil`.
+    ///   - range: The values that an initialiser accepts; `nil` for any value.
+    ///   - text: Returns the value in words; `nil` for decimal digits.
     public mutating func number<Number: FixedWidthInteger & UnsignedInteger>(
         _ name: String, _ value: inout Number, in range: ClosedRange<Int>? = nil, unit: String = "",
         text: ((Number) -> String)? = nil
@@ -106,7 +106,7 @@ public struct HCIFieldCoder {
         }
     }
 
-    /// Visits a field that contains a number whose values have names, or a set of bits.
+    /// Visits a field that contains a number with named values, or a set of bits.
     public mutating func named<Value: RawRepresentable>(
         _ name: String, _ value: inout Value, in range: ClosedRange<Int>? = nil
     ) where Value.RawValue: FixedWidthInteger & UnsignedInteger {
@@ -142,8 +142,8 @@ public struct HCIFieldCoder {
     ///
     /// - Parameters:
     ///   - bytesPerInterval: The number of bytes of each interval.
-    ///   - range: The intervals that an initialiser accepts, if the shortest interval is not above the longest. If
-    ///     `nil`, any two numbers of this size are accepted.
+    ///   - range: The range in which an initialiser accepts the two intervals; the shortest interval must not be above
+    ///     the longest. `nil` if any two numbers of this size are accepted.
     public mutating func intervals(
         _ minimumName: String, _ minimum: inout AdvertisingInterval, _ maximumName: String,
         _ maximum: inout AdvertisingInterval, bytesPerInterval: Int, in range: ClosedRange<AdvertisingInterval>?
@@ -167,8 +167,8 @@ public struct HCIFieldCoder {
             rawValue: UInt32(truncatingIfNeeded: encodeOrDecode(UInt64(interval.rawValue), bytes: bytes)))
     }
 
-    /// Visits two fields, in units of 0.625 ms: the scan interval, after which a scanner changes its channel, and the
-    /// scan window, for which it listens on each channel. The window is at most as long as the interval.
+    /// Visits two fields, in units of 0.625 ms. After each scan interval, the scanner changes its channel; on each
+    /// channel, it listens for the time of the scan window. The window is at most as long as the interval.
     public mutating func scan(
         _ intervalName: String, _ interval: inout ScanInterval, _ windowName: String, _ window: inout ScanInterval,
         in range: ClosedRange<ScanInterval>
@@ -243,11 +243,11 @@ public struct HCIFieldCoder {
         return Int(encodeOrDecode(UInt64(count), bytes: bytes))
     }
 
-    /// Visits a list of elements, each of which has fields of its own.
+    /// Visits a list of elements. Each element consists of several fields.
     ///
     /// - Parameters:
     ///   - count: The number of elements to decode.
-    ///   - placeholder: A placeholder element, whose values decoding replaces.
+    ///   - placeholder: An element with placeholder values, which decoding replaces.
     ///   - layout: Lists the fields of one element.
     public mutating func each<Element>(
         _ elements: inout [Element], count: Int, placeholder: Element,
@@ -298,7 +298,7 @@ public struct HCIFieldCoder {
         return bytes
     }
 
-    /// The next `count` bytes. If fewer are left, returns no bytes and marks the whole record as malformed.
+    /// Returns the next `count` bytes. If fewer are left, returns no bytes and marks the record as malformed.
     private mutating func take(_ count: Int) -> ArraySlice<UInt8> {
         guard count <= octets.count - position else {
             isMalformed = true

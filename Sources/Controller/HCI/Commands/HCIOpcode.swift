@@ -1,13 +1,13 @@
 import BluetoothTypes
 
-/// An HCI command's number: the group (OGF) in the upper six bits, the command in the group (OCF) in the lower ten
-/// bits.
+/// The number of an HCI command. The upper six bits are the group (OGF), and the lower ten bits are the command in the
+/// group (OCF).
 ///
 /// Core Specification 5.4, Vol 4 Part E 5.4.1.
 public struct HCIOpcode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt16
 
-    /// Any number: group in the upper 6 bits, command in the lower 10.
+    /// An opcode with any number, including numbers that no command has.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -15,10 +15,10 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable, CustomStringConve
     public var group: UInt8 { UInt8(rawValue >> 10) }
     public var command: UInt16 { rawValue & 0x3FF }
 
-    /// Group 0x3F: the meaning of such a number depends on the controller's manufacturer.
+    /// `true` for group 0x3F, whose commands depend on the controller's manufacturer.
     public var isVendorSpecific: Bool { group == 0x3F }
 
-    /// 0x0000: not a command. A controller uses it to report how many commands it accepts.
+    /// 0x0000, which is not a command. Controllers use it in events that only report how many commands they accept.
     public static let noOperation = HCIOpcode(rawValue: 0)
 
     /// The number in hexadecimal, such as `0x2006`.
@@ -33,8 +33,8 @@ public struct HCICommandHeader: Hashable, Sendable {
     /// Offsets of the parameters in the packet's bytes.
     public let parameters: Range<Int>
 
-    /// Reads the bytes of a command packet (without the H4 type byte); `nil` when the length byte and the number of
-    /// bytes disagree.
+    /// Reads the bytes of a command packet (without the H4 type byte); `nil` if the length byte does not match the
+    /// number of bytes.
     public init?(_ octets: Span<UInt8>) {
         guard octets.count >= 3, octets.count == 3 + Int(octets[2]) else { return nil }
         opcode = HCIOpcode(rawValue: octets.uint16LittleEndian(at: 0))
@@ -64,11 +64,11 @@ extension HCIPacket {
 /// The description of a command in words, for dry runs and captures. The command may be unknown or invalid.
 public struct HCICommandDescription: Hashable, Sendable {
     public let opcode: HCIOpcode
-    /// The name in the specification. For commands that this module does not declare, a name made of the opcode.
+    /// The name in the specification. For a command that this module does not declare, the name contains the opcode.
     public let name: String
     public let fields: [HCIField]
-    /// `false` if the parameters do not fit the command's layout. ``fields`` then contains the raw bytes, as it does
-    /// for commands that this module does not declare.
+    /// `false` if the parameters do not fit the command's layout. ``fields`` then contains only the raw bytes. For a
+    /// command that this module does not declare, the value is `true`, and ``fields`` contains the raw bytes too.
     public let isWellFormed: Bool
 
     /// Describes a command and its parameter bytes, which may be invalid.
@@ -81,7 +81,7 @@ public struct HCICommandDescription: Hashable, Sendable {
         return describe(type, parameters)
     }
 
-    /// Describes a command packet; `nil` for other packets, and for a wrong length byte.
+    /// Describes a command packet; `nil` for other packets, and if the length byte is wrong.
     public static func describe(_ packet: HCIPacket) -> HCICommandDescription? {
         guard let header = packet.commandHeader else { return nil }
         return describe(header.opcode, parameters: Array(packet.octets[header.parameters]).span)

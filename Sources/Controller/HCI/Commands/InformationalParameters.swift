@@ -149,10 +149,10 @@ public struct CompanyIdentifier: RawRepresentable, Hashable, Sendable, CustomStr
     public static let cypress = Self(rawValue: 305)
     public static let espressif = Self(rawValue: 741)
     public static let siliconLabs = Self(rawValue: 767)
-    /// The Linux Foundation: the company that Zephyr's own controller reports.
+    /// The Linux Foundation. The controller of the Zephyr project reports this company.
     public static let linuxFoundation = Self(rawValue: 1521)
 
-    /// The manufacturer's name, for controllers that Pharos knows; `nil` for all others.
+    /// The manufacturer's name; `nil` for numbers without a constant in this type.
     public var name: String? {
         switch self {
         case .intel: "Intel"
@@ -186,7 +186,7 @@ public struct SupportedCommands: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// The bitmap of a controller that supports `commands`. Commands without a bit are omitted.
+    /// The bitmap of a controller that supports `commands`. Commands without a known bit are left out.
     public init(_ commands: [any HCICommand.Type]) {
         octets = FixedOctets()
         for command in commands {
@@ -195,18 +195,19 @@ public struct SupportedCommands: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the bit of `command` is set; `false` for commands that have no bit, such as vendor commands.
+    /// Returns true if the bit of `command` is set; false for commands that have no bit, such as vendor commands.
     public func contains(_ command: any HCICommand.Type) -> Bool {
         contains(command.opcode)
     }
 
-    /// Returns whether the bit of the command is set; `false` for commands without a known bit.
+    /// Returns true if the bit of the command is set; false for commands without a known bit.
     public func contains(_ opcode: HCIOpcode) -> Bool {
         guard let (octet, bit) = Self.position(of: opcode) else { return false }
         return octets[octet] & 1 << bit != 0
     }
 
-    /// The position of a command's bit in the bitmap: the byte, and the bit in this byte. `nil` if no bit is known.
+    /// Returns the position of a command's bit in the bitmap: the byte, and the bit in this byte. `nil` if it is not
+    /// known.
     static func position(of opcode: HCIOpcode) -> (octet: Int, bit: UInt8)? {
         switch opcode.rawValue {
         case 0x0C01: (5, 6)

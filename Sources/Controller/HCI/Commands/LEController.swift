@@ -10,7 +10,7 @@ public struct LESetEventMask: HCICommand {
 
     public private(set) var mask: LEEventMask = []
 
-    /// Allows the LE events of `mask` and no others, provided that ``SetEventMask`` allows ``HCIEventMask/leMeta``.
+    /// Allows only the LE events of `mask`. They are sent only if ``SetEventMask`` also allows ``HCIEventMask/leMeta``.
     public init(_ mask: LEEventMask) {
         self.mask = mask
     }
@@ -21,7 +21,7 @@ public struct LESetEventMask: HCICommand {
     }
 }
 
-/// LE Read Local Supported Features (7.8.3): the features of the controller, such as the extended family of commands.
+/// LE Read Local Supported Features (7.8.3): the LE features of the controller, such as extended advertising.
 public struct LEReadLocalSupportedFeatures: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x2003)
     public static let name = "LE Read Local Supported Features"
@@ -45,7 +45,8 @@ public struct LEReadLocalSupportedFeatures: HCIParameterlessCommand {
     }
 }
 
-/// LE Read Supported States (7.8.27): the states, such as advertising and scanning, that the controller can combine.
+/// LE Read Supported States (7.8.27): the states (such as advertising and scanning) that the controller can be in at
+/// the same time.
 public struct LEReadSupportedStates: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x201C)
     public static let name = "LE Read Supported States"
@@ -53,7 +54,7 @@ public struct LEReadSupportedStates: HCIParameterlessCommand {
     /// The command has no parameters.
     public init() {}
 
-    /// LE_States: a bit for each state and each combination of two.
+    /// LE_States: a bit for each state, and for each combination of two states.
     public struct ReturnParameters: HCIReturnParameters {
         public private(set) var states: UInt64 = 0
 
@@ -70,8 +71,8 @@ public struct LEReadSupportedStates: HCIParameterlessCommand {
     }
 }
 
-/// LE Set Host Feature (7.8.115): states that the host supports a feature. The controller refuses the command (status
-/// 0x0C) while a connection exists.
+/// LE Set Host Feature (7.8.115): informs the controller that the host supports a feature. The controller refuses the
+/// command (status 0x0C) while a connection exists.
 public struct LESetHostFeature: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2074)
     public static let name = "LE Set Host Feature"
@@ -81,8 +82,7 @@ public struct LESetHostFeature: HCICommand {
     /// 1 if the host supports the feature, 0 if not. Other values are invalid, but captured commands can contain them.
     public private(set) var value: UInt8 = 0
 
-    /// The command after which reports of advertisements on LE Coded state whether the coding is S=2 or S=8
-    /// (7.7.65.13).
+    /// The command after which reports of advertisements on LE Coded contain the coding, S=2 or S=8 (7.7.65.13).
     public static let codingInReports = Self(bit: 41, value: 1)
 
     private init(bit: UInt8, value: UInt8) {
@@ -105,8 +105,7 @@ public struct LESetRandomAddress: HCICommand {
 
     public private(set) var address = DeviceAddress(FixedOctets())
 
-    /// Sets the address that is used with ``OwnAddressType/random``. The two highest bits of the address state its
-    /// kind.
+    /// Sets the address that is used with ``OwnAddressType/random``. The two highest bits of the address are its kind.
     public init(_ address: DeviceAddress) {
         self.address = address
     }

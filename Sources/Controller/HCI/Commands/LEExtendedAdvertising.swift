@@ -1,10 +1,10 @@
 public import BluetoothTypes
 
-// The extended advertising family: Core Specification 5.4, Vol 4 Part E 7.8.52...7.8.60. It must not be mixed with the
-// legacy family between two resets (3.1.1).
+// The extended advertising commands: Core Specification 5.4, Vol 4 Part E 7.8.52...7.8.60. Between two resets, a host
+// must not use both legacy and extended commands (3.1.1).
 
-/// LE Set Advertising Set Random Address (7.8.52). Send ``LESetExtendedAdvertisingParameters`` first, because the set
-/// must exist (status 0x42 otherwise).
+/// LE Set Advertising Set Random Address (7.8.52). Send ``LESetExtendedAdvertisingParameters`` first: if the set does
+/// not exist, the controller refuses the command (status 0x42).
 public struct LESetAdvertisingSetRandomAddress: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2035)
     public static let name = "LE Set Advertising Set Random Address"
@@ -58,8 +58,8 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
     /// Scan_Request_Notification_Enable: 1 if the controller reports scan requests to the host, 0 if not.
     public private(set) var scanRequestNotification: UInt8 = 0
 
-    /// - Throws: ``HCIParameterError`` for what 7.8.53 forbids for every controller: values out of range, a minimum
-    ///   above the maximum, no channel, and combinations of properties that no PDU has.
+    /// - Throws: ``HCIParameterError`` for values that 7.8.53 forbids for every controller: values out of range, a
+    ///   minimum above the maximum, no channel, and combinations of properties that no PDU has.
     public init(
         handle: UInt8, properties: AdvertisingEventProperties,
         intervalMinimum: AdvertisingInterval, intervalMaximum: AdvertisingInterval,
@@ -151,14 +151,14 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
     }
 }
 
-/// LE Set Extended Advertising Parameters, version 2 (7.8.53), which also selects the coding on LE Coded. Controllers
-/// with the feature Advertising Coding Selection support it.
+/// LE Set Extended Advertising Parameters, version 2 (7.8.53). It also selects the coding on LE Coded. Controllers with
+/// the feature Advertising Coding Selection support it.
 public struct LESetExtendedAdvertisingParametersV2: HCICommand {
     public typealias ReturnParameters = LESetExtendedAdvertisingParameters.ReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x207F)
     public static let name = "LE Set Extended Advertising Parameters v2"
 
-    /// The parameters that version 1 has as well.
+    /// The parameters that version 1 also has.
     public private(set) var common = LESetExtendedAdvertisingParameters(placeholder: HCIPlaceholder())
     public private(set) var primaryOptions = AdvertisingPHYOptions(rawValue: 0)
     public private(set) var secondaryOptions = AdvertisingPHYOptions(rawValue: 0)
@@ -182,8 +182,8 @@ public struct LESetExtendedAdvertisingParametersV2: HCICommand {
     }
 }
 
-/// LE Set Extended Advertising Data (7.8.54). While the set is enabled, only complete data may be set (status 0x0C
-/// otherwise).
+/// LE Set Extended Advertising Data (7.8.54). While the set is enabled, the controller accepts only complete data and
+/// refuses fragments (status 0x0C).
 public struct LESetExtendedAdvertisingData: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2037)
     public static let name = "LE Set Extended Advertising Data"
@@ -198,8 +198,9 @@ public struct LESetExtendedAdvertisingData: HCICommand {
     public private(set) var fragmentPreference: UInt8 = 0
     public private(set) var data: [UInt8] = []
 
-    /// The commands that set `data` of any length: one command with the complete data, or commands with the first, the
-    /// intermediate and the last fragment. The controller refuses fragments (status 0x0C) while the set is enabled.
+    /// Returns the commands that set `data` of any length: one command with the complete data, or several commands with
+    /// the first, the intermediate and the last fragments. The controller refuses fragments (status 0x0C) while the set
+    /// is enabled.
     ///
     /// - Throws: ``HCIParameterError`` for a handle above 0xEF.
     public static func all(handle: UInt8, data: [UInt8]) throws(HCIParameterError) -> [Self] {
@@ -237,7 +238,7 @@ public struct LESetExtendedAdvertisingData: HCICommand {
     }
 }
 
-/// LE Set Extended Scan Response Data (7.8.55), which does not have the operation "unchanged".
+/// LE Set Extended Scan Response Data (7.8.55). The operation "unchanged" is not allowed.
 public struct LESetExtendedScanResponseData: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2038)
     public static let name = "LE Set Extended Scan Response Data"
@@ -330,7 +331,8 @@ public struct LESetExtendedAdvertisingEnable: HCICommand {
     /// Disables all sets.
     public static let disableAll = Self(placeholder: HCIPlaceholder())
 
-    /// - Throws: ``HCIParameterError`` for enabling no set, more than 63 sets, and handles above 0xEF or given twice.
+    /// - Throws: ``HCIParameterError`` if `enable` is true and there is no set, if there are more than 63 sets, and if
+    ///   a handle is above 0xEF or occurs twice.
     public init(_ enable: Bool, _ sets: [Entry]) throws(HCIParameterError) {
         self.enable = enable ? 1 : 0
         self.sets = sets

@@ -1,7 +1,7 @@
 public import BluetoothTypes
 
-// The legacy advertising family: Core Specification 5.4, Vol 4 Part E 7.8.5...7.8.9. It must not be mixed with the
-// extended family between two resets (3.1.1).
+// The legacy advertising commands: Core Specification 5.4, Vol 4 Part E 7.8.5...7.8.9. Between two resets, a host must
+// not use both legacy and extended commands (3.1.1).
 
 /// LE Set Advertising Parameters (7.8.5). The controller refuses the command (status 0x0C) while advertising is
 /// enabled.
@@ -21,9 +21,9 @@ public struct LESetAdvertisingParameters: HCICommand {
     public private(set) var channels: AdvertisingChannels = []
     public private(set) var filterPolicy = AdvertisingFilterPolicy(rawValue: 0)
 
-    /// - Throws: ``HCIParameterError`` for what 7.8.5 forbids: intervals outside 0x0020...0x4000 or a minimum above the
-    ///   maximum (except for directed advertising with a high duty cycle, which ignores them), no channel, and
-    ///   reserved values.
+    /// - Throws: ``HCIParameterError`` for values that 7.8.5 forbids: intervals outside 0x0020...0x4000, a minimum
+    ///   above the maximum, no channel, and reserved values. Intervals are not checked for directed advertising with a
+    ///   high duty cycle, which ignores them.
     public init(
         intervalMinimum: AdvertisingInterval, intervalMaximum: AdvertisingInterval,
         type: LegacyAdvertisingType, ownAddressType: OwnAddressType,
@@ -55,8 +55,8 @@ public struct LESetAdvertisingParameters: HCICommand {
     }
 }
 
-/// LE Read Advertising Physical Channel Tx Power (7.8.6). The command only reads, but it belongs to the legacy family
-/// and must not be mixed with the extended family either.
+/// LE Read Advertising Physical Channel Tx Power (7.8.6). It is a legacy command, although it only reads. So a host
+/// must not use it together with extended commands.
 public struct LEReadAdvertisingPhysicalChannelTxPower: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x2007)
     public static let name = "LE Read Advertising Physical Channel Tx Power"

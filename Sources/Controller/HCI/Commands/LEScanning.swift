@@ -1,6 +1,7 @@
 public import BluetoothTypes
 
-// Legacy scanning: Core Specification 5.4, Vol 4 Part E 7.8.10, 7.8.11. It belongs to the legacy family.
+// Legacy scanning: Core Specification 5.4, Vol 4 Part E 7.8.10, 7.8.11. Between two resets, a host must not use these
+// commands together with extended commands.
 
 /// LE Set Scan Parameters (7.8.10). The controller refuses the command (status 0x0C) while scanning is enabled.
 public struct LESetScanParameters: HCICommand {
@@ -47,7 +48,7 @@ public struct LESetScanEnable: HCICommand {
     public private(set) var enable: UInt8 = 0
     public private(set) var filterDuplicates = DuplicateFilter.off
 
-    /// Turns scanning on or off. With `filterDuplicates` each advertiser is reported once.
+    /// Turns scanning on or off. If `filterDuplicates` is true, each advertiser is reported only once.
     public init(_ enable: Bool, filterDuplicates: Bool = false) {
         self.enable = enable ? 1 : 0
         self.filterDuplicates = filterDuplicates ? .on : .off
@@ -134,7 +135,8 @@ public struct LESetExtendedScanEnable: HCICommand {
     public private(set) var filterDuplicates = DuplicateFilter.off
     /// The duration of a scan in units of 10 ms; 0 means until disabled.
     public private(set) var duration: UInt16 = 0
-    /// The time from the start of a scan to the start of the next one, in units of 1.28 s; 0 means one scan.
+    /// The time from the start of a scan to the start of the next scan, in units of 1.28 s; 0 means that there is only
+    /// one scan.
     public private(set) var period: UInt16 = 0
 
     /// - Throws: ``HCIParameterError`` for a duration that is not shorter than the period, and for duplicate filtering

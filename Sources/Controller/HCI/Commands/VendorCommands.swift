@@ -3,7 +3,7 @@ public import BluetoothTypes
 // Vendor commands that set the transmit power. The meaning of opcodes from 0xFC00 on depends on the manufacturer, so
 // these commands are sent only to a controller whose manufacturer is known.
 
-/// Set_Transmit_Power of Broadcom, Cypress and Infineon chips. The power is effective until the next reset.
+/// Set_Transmit_Power of Broadcom, Cypress and Infineon chips. The setting lasts until the next reset.
 ///
 /// Status 0x30 means that the chip does not support this power.
 public struct BroadcomSetTransmitPower: HCICommand {
@@ -36,7 +36,7 @@ public struct BroadcomSetTransmitPower: HCICommand {
     }
 }
 
-/// Handle_Type of Zephyr's power commands: what the handle refers to.
+/// Handle_Type of Zephyr's power commands: the kind of object that the handle identifies.
 public struct ZephyrHandleType: HCINamedOctet {
     public let rawValue: UInt8
 
@@ -138,10 +138,10 @@ public struct ZephyrTxPowerLevel: HCIReturnParameters {
     }
 }
 
-// The commands that identify a Zephyr controller (zephyr/bluetooth/hci_vs.h). Any controller whose manufacturer is the
-// Linux Foundation or Nordic can receive them.
+// The commands that identify a Zephyr controller (zephyr/bluetooth/hci_vs.h). They may be sent to any controller whose
+// manufacturer is the Linux Foundation or Nordic.
 
-/// Read Version Information: only a controller that has Zephyr's vendor commands answers it with status 0.
+/// Read Version Information. Only a controller with Zephyr's vendor commands answers it with status 0.
 public struct ZephyrReadVersionInformation: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0xFC01)
     public static let name = "Zephyr Read Version Information"
@@ -193,7 +193,7 @@ public struct ZephyrReadSupportedCommands: HCIParameterlessCommand {
     /// The command has no parameters.
     public init() {}
 
-    /// A bit for each vendor command, as Zephyr numbers them.
+    /// A bit for each vendor command, in Zephyr's numbering.
     public struct ReturnParameters: HCIReturnParameters {
         public private(set) var bitmap = FixedOctets<64>()
 

@@ -1,9 +1,9 @@
 public import BluetoothTypes
 
-/// An advertisement that a controller received, from a legacy or an extended advertising report.
+/// An advertisement that a controller received. It is read from a legacy or an extended advertising report.
 ///
-/// A value is `nil` if legacy reports do not have it, or if an extended report states that it is not available (Core
-/// Specification 5.4, Vol 4 Part E 7.7.65.2, 7.7.65.13).
+/// An optional value is `nil` if legacy reports do not contain it, or if an extended report marks it as not available
+/// (Core Specification 5.4, Vol 4 Part E 7.7.65.2, 7.7.65.13).
 public struct AdvertisingReport: Hashable, Sendable {
     /// Event_Type: the PDU that was received.
     public var type: AdvertisingReportType
@@ -23,14 +23,14 @@ public struct AdvertisingReport: Hashable, Sendable {
     public var rssi: Int8?
     /// Periodic_Advertising_Interval in units of 1.25 ms; 0 without periodic advertising.
     public var periodicInterval: UInt16
-    /// The type of ``directAddress``; without meaning if the advertisement is not directed.
+    /// The type of ``directAddress``. Ignore it if the advertisement is not directed.
     public var directAddressType: AddressType
     /// The target of a directed advertisement; all zero for other advertisements.
     public var directAddress: DeviceAddress
     /// The advertising data, or the part of it in this report: see ``AdvertisingReportType/dataStatus``.
     public var data: AdvertisingData
 
-    /// A report with these values; the defaults are those of a legacy report.
+    /// A report with these values. The default values are those of a legacy report.
     public init(
         type: AdvertisingReportType, addressType: AddressType, address: DeviceAddress, rssi: Int8?,
         data: AdvertisingData, primaryPHY: AdvertisingPHY = .le1M, secondaryPHY: AdvertisingPHY = .none,
@@ -57,7 +57,7 @@ public struct AdvertisingReport: Hashable, Sendable {
         static let setIdentifier: UInt8 = 0xFF
     }
 
-    /// Copies a report from the span that contains it.
+    /// Copies the report `element` from the bytes that contain it.
     public init(_ element: AdvertisingReportElement, in octets: Span<UInt8>) {
         self.init(
             type: element.type, addressType: element.addressType, address: element.address(in: octets),
@@ -71,7 +71,7 @@ public struct AdvertisingReport: Hashable, Sendable {
         }
     }
 
-    /// All reports in the parameters of an LE Meta event; empty if the event contains no advertising reports.
+    /// Returns all reports in the parameters of an LE Meta event; empty if the event contains no advertising reports.
     static func all(_ octets: Span<UInt8>, _ range: Range<Int>) throws(HCIEventError) -> [AdvertisingReport] {
         guard var cursor = try AdvertisingReportCursor(parameters: octets, in: range) else { return [] }
         var reports: [AdvertisingReport] = []
@@ -108,7 +108,7 @@ public struct AdvertisingReport: Hashable, Sendable {
         return octets + data.octets
     }
 
-    /// The parameters of an LE Meta event with as many of `reports` as fit, from the first one on.
+    /// Returns the parameters of an LE Meta event with the first reports of `reports`, as many as fit.
     static func parameters(_ subevent: UInt8, _ reports: [[UInt8]?]) -> [UInt8] {
         var octets = [subevent, 0]
         for report in reports {
@@ -130,7 +130,7 @@ public enum AdvertisingReportType: Hashable, Sendable {
     /// Data_Status of extended reports; legacy reports are always complete.
     public enum DataStatus: UInt8, Hashable, Sendable {
         case complete = 0
-        /// More data of the same advertisement comes in the next reports.
+        /// The next reports contain more data of the same advertisement.
         case incomplete = 1
         /// The rest of the data was lost.
         case truncated = 2
@@ -138,8 +138,8 @@ public enum AdvertisingReportType: Hashable, Sendable {
     }
 
     /// The Event_Type bits of an extended report, or the bits that correspond to the legacy number; `nil` for reserved
-    /// legacy numbers. A legacy scan response counts as scannable only, because its report does not state whether the
-    /// advertiser is connectable.
+    /// legacy numbers. The bits of a legacy scan response do not include connectable, because its report does not
+    /// contain this information.
     public var bits: UInt16? {
         switch self {
         case .extended(let bits): bits
@@ -179,7 +179,7 @@ public enum AdvertisingReportType: Hashable, Sendable {
     private func has(_ bit: UInt16) -> Bool {
         switch self {
         case .extended(let bits): bits & bit != 0
-        // A reserved legacy number is a legacy PDU with unknown properties.
+        // A reserved legacy number means a legacy PDU with unknown properties.
         case .legacy: (bits ?? 0x10) & bit != 0
         }
     }
@@ -243,7 +243,8 @@ public struct AdvertisingReportCursor: Sendable {
     /// The offset at which the event ends.
     private let end: Int
 
-    /// A cursor over the event packet (without the H4 type byte) in `range` of `octets`; `nil` for other events.
+    /// A cursor that reads the event packet (without the H4 type byte) in `range` of `octets`; `nil` for events without
+    /// advertising reports.
     ///
     /// - Throws: ``HCIEventError`` if the packet is truncated.
     public init?(event octets: Span<UInt8>, in range: Range<Int>) throws(HCIEventError) {
@@ -252,7 +253,8 @@ public struct AdvertisingReportCursor: Sendable {
         try self.init(parameters: octets, in: header.parameters)
     }
 
-    /// A cursor over the parameters of an LE Meta event, which start with the subevent code.
+    /// A cursor that reads the parameters of an LE Meta event, which start with the subevent code; `nil` for events
+    /// without advertising reports.
     init?(parameters octets: Span<UInt8>, in range: Range<Int>) throws(HCIEventError) {
         guard let code = range.first.map({ octets[$0] }) else { return nil }
         guard code == LESubevent.advertisingReport || code == LESubevent.extendedAdvertisingReport else { return nil }
@@ -265,7 +267,7 @@ public struct AdvertisingReportCursor: Sendable {
         end = range.upperBound
     }
 
-    /// The next report, or `nil` after the last report.
+    /// Returns the next report, or `nil` after the last report.
     ///
     /// - Parameter octets: The span that was passed to the initialiser.
     /// - Throws: ``HCIEventError`` if the report extends beyond the end of the event, or if bytes follow the last

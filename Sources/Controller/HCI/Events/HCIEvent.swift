@@ -52,7 +52,8 @@ public enum HCIEvent: Hashable, Sendable {
         }
     }
 
-    /// The event as a packet. It contains as many advertising reports as fit into one event, from the first one on.
+    /// The event as a packet. If there are more advertising reports than fit into one event, the packet contains only
+    /// the first ones.
     public var packet: HCIPacket {
         switch self {
         case .commandComplete(let event): .event(HCIEventCode.commandComplete, event.parameters)
@@ -73,7 +74,7 @@ public enum HCIEvent: Hashable, Sendable {
 }
 
 extension HCIEvent {
-    /// Command Complete for `command`: success with its return parameters.
+    /// Returns a Command Complete for `command`, with the status success and the return parameters.
     public static func completed<C: HCICommand>(
         _ command: C.Type, _ returned: C.ReturnParameters, credits: UInt8 = 1
     ) -> HCIEvent {
@@ -82,7 +83,7 @@ extension HCIEvent {
                 credits: credits, opcode: C.opcode, returnOctets: [HCIStatus.success.rawValue] + returned.octets))
     }
 
-    /// Command Complete with a status only: for commands without return parameters, and for errors.
+    /// Returns a Command Complete that contains only a status: for commands without return parameters, and for errors.
     public static func completed(_ opcode: HCIOpcode, _ status: HCIStatus, credits: UInt8 = 1) -> HCIEvent {
         .commandComplete(CommandComplete(credits: credits, opcode: opcode, returnOctets: [status.rawValue]))
     }
@@ -112,7 +113,8 @@ public struct HCIEventHeader: Hashable, Sendable {
     /// Offsets of the parameters in the span.
     public let parameters: Range<Int>
 
-    /// Reads the event packet (without the H4 type byte) that fills `range` of `octets`.
+    /// Reads the header of the event packet (without the H4 type byte) in `range` of `octets`. The packet must fill the
+    /// whole range.
     public init(_ octets: Span<UInt8>, in range: Range<Int>) throws(HCIEventError) {
         let range = range.clamped(to: 0..<octets.count)
         guard range.count >= 2 else {
@@ -140,16 +142,16 @@ extension HCIPacket {
     }
 }
 
-/// An error in the bytes of an event. Its offset is that of the field, in bytes from the start of the span.
+/// An error in the bytes of an event. Its offset is the number of bytes from the start of the span to the field.
 public typealias HCIEventError = PositionedError<HCIEventFault>
 
 /// The reason why bytes are not a valid event.
 public enum HCIEventFault: PositionedReason {
-    /// The length byte and the number of bytes after the header disagree.
+    /// The length byte does not match the number of bytes after the header.
     case lengthMismatch(claimed: Int, found: Int)
     /// The field needs more bytes than are left.
     case truncated(field: Field, needed: Int, left: Int)
-    /// Extra bytes after the last field; the value is their number.
+    /// There are extra bytes after the last field. The value is their number.
     case trailing(Int)
 
     /// The part of an event that is truncated.
@@ -219,13 +221,13 @@ public struct CommandComplete: Hashable, Sendable {
 
 /// Command Status (Core Specification 5.4, Vol 4 Part E 7.7.15).
 public struct CommandStatus: Hashable, Sendable {
-    /// The status. Success only means that the controller has accepted the command.
+    /// The status. Success means only that the controller has accepted the command and has started it.
     public let status: HCIStatus
     /// Num_HCI_Command_Packets: the number of commands that the controller accepts now.
     public let credits: UInt8
     public let opcode: HCIOpcode
 
-    /// An event without return parameters. Success means that the controller has started the command.
+    /// An event without return parameters.
     public init(status: HCIStatus, credits: UInt8 = 1, opcode: HCIOpcode) {
         self.status = status
         self.credits = credits
@@ -254,17 +256,17 @@ public struct CommandStatus: Hashable, Sendable {
 
 /// LE Advertising Set Terminated (Core Specification 5.4, Vol 4 Part E 7.7.65.18).
 public struct AdvertisingSetTerminated: Hashable, Sendable {
-    /// Success: a connection was made. 0x3C: the duration ended. 0x43: all events were sent.
+    /// The reason for the end: 0x00 (success) if a connection was made, 0x3C if the duration is over, 0x43 if the
+    /// maximum number of events was sent.
     public let status: HCIStatus
     /// The host's number of the advertising set, 0x00...0xEF.
     public let handle: UInt8
     /// The handle of the connection; only valid if a connection was made.
     public let connectionHandle: UInt16
-    /// Num_Completed_Extended_Advertising_Events.
+    /// Num_Completed_Extended_Advertising_Events: the number of advertising events that were sent.
     public let completedEvents: UInt8
 
-    /// An event that reports the end of the set `handle`, because of its duration (0x3C), its number of events (0x43)
-    /// or a connection (0x00).
+    /// An event that reports the end of the set `handle`.
     public init(status: HCIStatus, handle: UInt8, connectionHandle: UInt16 = 0, completedEvents: UInt8) {
         self.status = status
         self.handle = handle

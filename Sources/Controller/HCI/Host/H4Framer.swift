@@ -42,11 +42,12 @@ extension HCIPacket {
     }
 }
 
-/// Cuts a stream of bytes into HCI packets: a type byte, a header with a length, and that many bytes.
+/// Splits a stream of bytes into HCI packets. Each packet consists of a type byte, a header with a length, and as many
+/// bytes as the length states.
 ///
-/// The packets do not depend on how the stream is split into pieces. H4 has no mark that shows where a packet starts.
-/// After the first error the framer therefore reads nothing more, and the connection must be reopened. Core
-/// Specification 5.4, Vol 4 Part A 2.
+/// The stream may arrive in pieces of any length. In H4, nothing marks the start of a packet. Therefore, the framer
+/// reads nothing more after the first error, and the connection must be reopened. Core Specification 5.4, Vol 4 Part A
+/// 2.
 public struct H4Framer: Sendable {
     /// The largest packet in bytes, including its type byte. A larger packet is an error that ends the stream.
     public let limit: Int
@@ -57,7 +58,7 @@ public struct H4Framer: Sendable {
     private var discardedCount = 0
     private var failure: H4Error?
 
-    /// The length in bytes of the longest packet that any header can announce: an ACL packet, with its type byte.
+    /// The length of the longest possible packet, in bytes: an ACL packet with its type byte.
     public static let longestPacket = 1 + 4 + 0xFFFF
 
     /// A framer at the start of a stream. A packet of more than `limit` bytes is an error.
@@ -65,7 +66,7 @@ public struct H4Framer: Sendable {
         self.limit = limit
     }
 
-    /// The number of bytes that were pushed, but not yet returned in a packet.
+    /// The number of bytes that were pushed but not yet returned in a packet.
     public var pending: Int { buffer.count - start }
 
     /// Adds bytes in the order of their arrival.
@@ -81,7 +82,7 @@ public struct H4Framer: Sendable {
         buffer.append(contentsOf: octets)
     }
 
-    /// The next whole packet, or `nil` when more bytes are needed.
+    /// Returns the next complete packet, or `nil` if more bytes are needed.
     ///
     /// - Throws: ``H4Error``; every later call throws the same error.
     public mutating func next() throws(H4Error) -> HCIPacket? {
@@ -100,8 +101,8 @@ public struct H4Framer: Sendable {
         return packet
     }
 
-    /// The size in bytes, without the type byte, of the packet whose header starts at `start`; `nil` while the header
-    /// is incomplete.
+    /// Returns the size in bytes, without the type byte, of the packet whose header starts at `start`; `nil` if the
+    /// header is incomplete.
     private static func length(_ kind: HCIPacket.Kind, _ octets: Span<UInt8>, at start: Int) -> Int? {
         let count = octets.count - start
         switch kind {
@@ -125,7 +126,7 @@ public struct H4Framer: Sendable {
         return error
     }
 
-    /// Removes the bytes that have been read from the buffer, if they are at least half of it.
+    /// If at least half of the buffer has been read, removes these bytes from it.
     private mutating func compact() {
         guard start > 0, start * 2 >= buffer.count else { return }
         discardedCount += start
@@ -134,15 +135,15 @@ public struct H4Framer: Sendable {
     }
 }
 
-/// The reason why the packets of a stream can no longer be separated. The offset is the number of bytes of the stream
-/// before the packet.
+/// An error after which the packets of a stream can no longer be found. Its offset is the number of bytes of the stream
+/// before the invalid packet.
 public typealias H4Error = PositionedError<H4Fault>
 
-/// The fault at the offset at which a packet should start.
+/// The reason for an ``H4Error``.
 public enum H4Fault: PositionedReason {
     /// No packet starts with this byte.
     case unknownType(UInt8)
-    /// A packet that is longer than ``H4Framer/limit``.
+    /// A packet is longer than ``H4Framer/limit``.
     case tooLong(HCIPacket.Kind, octets: Int, limit: Int)
 
     /// One sentence with a remedy.

@@ -1,7 +1,7 @@
 /// A channel to a controller, for packets in both directions.
 ///
-/// To wait for a packet, a real channel blocks in the kernel. The channel of a virtual controller advances its
-/// simulated clock instead.
+/// A real channel waits for a packet in the kernel. The channel of a virtual controller advances its simulated clock
+/// instead of waiting.
 public protocol HCIChannel: AnyObject {
     /// The current time of the channel's monotonic clock.
     var now: HCIInstant { get }
@@ -9,11 +9,11 @@ public protocol HCIChannel: AnyObject {
     /// Sends one packet to the controller.
     func send(_ packet: HCIPacket) throws(HCIChannelError)
 
-    /// The next packet from the controller, or `nil` if `deadline` passes first.
+    /// Returns the next packet from the controller, or `nil` if there is none until `deadline`.
     func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket?
 
-    /// The arrival time of the packet that the last call of ``receive(until:)`` returned, as exactly as the channel
-    /// knows it; never later than now.
+    /// The time at which the packet that ``receive(until:)`` returned last arrived, as exactly as the channel knows it.
+    /// It is never later than ``now``.
     var receivedAt: HCIInstant { get }
 }
 
@@ -24,7 +24,7 @@ extension HCIChannel {
 
 /// A moment of a channel's monotonic clock.
 ///
-/// All arithmetic stays between ``distantPast`` and ``distantFuture`` and never traps.
+/// Calculations never overflow: their results are limited to ``distantPast``...``distantFuture``.
 public struct HCIInstant: InstantProtocol, Sendable {
     /// The nanoseconds since the clock's start: the boot of the machine, or the start of a simulation.
     public let nanoseconds: UInt64
@@ -39,7 +39,7 @@ public struct HCIInstant: InstantProtocol, Sendable {
     /// The latest moment, for waits without a deadline. Calculations never give a later moment.
     public static let distantFuture = HCIInstant(nanoseconds: UInt64(Int64.max))
 
-    /// The moment that is later by `duration`, or earlier if `duration` is negative, rounded down to nanoseconds.
+    /// Returns the moment that is later by `duration` (earlier if `duration` is negative), rounded down to nanoseconds.
     public func advanced(by duration: Duration) -> HCIInstant {
         let parts = duration.components
         let (seconds, overflow) = parts.seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -57,16 +57,16 @@ public struct HCIInstant: InstantProtocol, Sendable {
         return max(self, min(HCIInstant(nanoseconds: sum.partialValue), .distantFuture))
     }
 
-    /// The time from this moment to `other`; negative if `other` is earlier.
+    /// Returns the time from this moment to `other`; negative if `other` is earlier.
     public func duration(to other: HCIInstant) -> Duration {
         self <= other
             ? .nanoseconds(Int64(clamping: other.nanoseconds - nanoseconds))
             : .nanoseconds(-Int64(clamping: nanoseconds - other.nanoseconds))
     }
 
-    /// The moment that is later by `microseconds`, at most ``distantFuture`` and never earlier than this moment. A
-    /// faster form of ``advanced(by:)``, for code that runs for every packet of a simulation: it calculates with 64-bit
-    /// integers only.
+    /// Returns the moment that is later by `microseconds`, at most ``distantFuture``. Negative numbers count as 0. This
+    /// is faster than ``advanced(by:)``, because it calculates only with 64-bit integers; simulations call it for every
+    /// packet.
     public func advanced(byMicroseconds microseconds: Int) -> HCIInstant {
         let (step, stepOverflow) = UInt64(max(0, microseconds)).multipliedReportingOverflow(by: 1000)
         let (sum, sumOverflow) = nanoseconds.addingReportingOverflow(step)
@@ -74,31 +74,31 @@ public struct HCIInstant: InstantProtocol, Sendable {
         return max(self, min(HCIInstant(nanoseconds: sum), .distantFuture))
     }
 
-    /// Whole microseconds since `earlier`, negative when it is later.
+    /// Returns the whole microseconds from `earlier` to this moment; negative if `earlier` is in fact later.
     public func microseconds(since earlier: HCIInstant) -> Int {
         earlier <= self
             ? Int((nanoseconds - earlier.nanoseconds) / 1000)
             : -Int((earlier.nanoseconds - nanoseconds) / 1000)
     }
 
-    /// Returns whether `left` comes before `right`, both on the same clock.
+    /// Returns true if `left` is earlier than `right`. Both must be moments of the same clock.
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 }
 
 /// The reason why a channel cannot send or receive, temporarily or permanently.
 public enum HCIChannelError: Error, Hashable, Sendable {
-    /// The other end has disappeared: it was unplugged or closed, or it has ended.
+    /// The other end of the channel no longer exists: it was unplugged or closed, or it has ended.
     case gone(String)
     /// A system call failed: the name of the call, its errno, and the text for this errno.
     case system(call: String, errno: Int32, text: String)
     /// The bytes are not HCI packets, and the next packet cannot be found.
     case framing(String)
-    /// A signal ended the wait.
+    /// A signal of the operating system ended the wait.
     case interrupted
 }
 
 extension Span<UInt8> {
-    /// Returns whether `count` bytes exist from `offset` on.
+    /// Returns true if there are at least `count` bytes from `offset` on.
     func holds(_ count: Int, at offset: Int) -> Bool {
         offset >= 0 && offset <= self.count && self.count - offset >= count
     }

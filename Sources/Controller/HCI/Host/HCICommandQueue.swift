@@ -1,5 +1,5 @@
 /// A queue that decides which command is sent next, and which event ends the command. It has no clock and no channel:
-/// its caller passes in the time and the events.
+/// the caller passes the time and the events.
 protocol CommandQueue {
     associatedtype Message
     associatedtype Event
@@ -16,7 +16,7 @@ protocol CommandQueue {
 extension HCICommandQueue: CommandQueue {}
 extension ManagementQueue: CommandQueue {}
 
-/// A host that drives a ``CommandQueue`` over a channel: ``HCIHost`` and ``ManagementHost``.
+/// A host that sends the commands of a ``CommandQueue`` over a channel: ``HCIHost`` or ``ManagementHost``.
 protocol CommandExchange: AnyObject {
     associatedtype Queue: CommandQueue
     associatedtype Failure: Error
@@ -46,7 +46,7 @@ extension CommandExchange {
                     enqueue(event)
                     time = now
                 } else {
-                    // A channel that returns nothing has waited until the deadline, even if its clock shows an earlier
+                    // If the channel returned no event, it has waited until `wake`, even if its clock shows an earlier
                     // time.
                     time = max(now, wake)
                 }
@@ -64,19 +64,19 @@ extension CommandExchange {
 /// Selects the commands to send, one at a time, and matches answers to commands. The queue is a value without clock or
 /// channel; ``HCIHost`` provides both.
 ///
-/// Every answer states how many commands the controller accepts now (Num_HCI_Command_Packets, Core Specification 5.4,
-/// Vol 4 Part E 4.4). This number is called credits here. At zero credits, the next command waits for an event that
-/// states a higher number; the opcode of this event may be 0x0000.
+/// Every answer contains the number of commands that the controller accepts now (Num_HCI_Command_Packets, Core
+/// Specification 5.4, Vol 4 Part E 4.4). This number is called credits here. If it is 0, the next command waits for an
+/// event with a higher number. The opcode of this event may be 0x0000.
 ///
 /// **Late answers.** HCI does not number commands, so a late answer looks like the answer to the next command with the
-/// same opcode. Therefore a command waits until the late answer to an earlier command with its opcode has arrived, but
-/// no longer than ``grace``. Until then, the unanswered command keeps its credit. An answer that arrives even later is
-/// taken as the answer to the new command. Reset does not wait: its answer applies to every Reset, and ends the wait
-/// for all other commands.
+/// same opcode. Therefore, if a command was not answered, the next command with its opcode waits for the late answer,
+/// but no longer than ``grace``. Until then, the credit of the unanswered command is not used for other commands. An
+/// answer that arrives even later is taken for the answer to the new command. Reset does not wait, and its answer ends
+/// the wait for all late answers.
 ///
-/// **Answers to other programs.** A raw channel also delivers the answers to the commands of the kernel and of other
-/// programs. It delivers these commands before their answers. A call of ``noteForeign(_:at:)`` lets the queue skip the
-/// answer to such a command.
+/// **Answers to other programs.** A raw channel also delivers the commands of the kernel and of other programs, and
+/// later the answers to them. Call ``noteForeign(_:at:)`` for each of these commands, so that the queue ignores its
+/// answer.
 public struct HCICommandQueue: Sendable {
     /// Identifies a command in the queue.
     public struct Ticket: Hashable, Sendable {
@@ -91,7 +91,7 @@ public struct HCICommandQueue: Sendable {
         case refused(HCIStatus)
         /// The command was sent, but not answered in time.
         case unanswered
-        /// The command was never sent: the controller accepted no command in time.
+        /// The command was not sent, because the controller accepted no command in time.
         case notSent
     }
 
@@ -107,7 +107,8 @@ public struct HCICommandQueue: Sendable {
         var opcode: HCIOpcode
         /// The time after which the answer to this command is no longer expected.
         var until: HCIInstant
-        /// True until the controller reports a new number of credits, which includes the credit of this command.
+        /// True until the controller reports a new number of credits. The new number already includes the credit of
+        /// this command.
         var holdsCredit: Bool
     }
 
@@ -159,8 +160,8 @@ public struct HCICommandQueue: Sendable {
         return ticket
     }
 
-    /// The packet to send now; `nil` if no command waits, if a command is in progress, or if the next command must wait
-    /// for a credit or for a late answer.
+    /// Returns the packet to send now; `nil` if no command waits, if a command is in progress, or if the next command
+    /// must wait for a credit or for a late answer.
     public mutating func nextToSend(at now: HCIInstant) -> HCIPacket? {
         endGrace(at: now)
         guard commandInProgress == nil, let entry = waitingCommands.first else { return nil }
@@ -172,12 +173,13 @@ public struct HCICommandQueue: Sendable {
         }
         guard credits > 0 else { return nil }
         credits -= 1
-        // Usually only one command waits. Then no other elements have to be moved.
+        // Usually only one command waits, and `removeLast()` is faster because no elements have to be moved.
         commandInProgress = waitingCommands.count == 1 ? waitingCommands.removeLast() : waitingCommands.removeFirst()
         return entry.packet
     }
 
-    /// Notes a command that another program has sent: the next answer with its opcode does not belong to this queue.
+    /// Records a command that another program has sent. The next answer with its opcode is then not taken for an answer
+    /// to a command of this queue.
     public mutating func noteForeign(_ opcode: HCIOpcode, at now: HCIInstant) {
         foreignCommands.removeAll { $0.until <= now }
         if foreignCommands.count >= Self.foreignCommandLimit { foreignCommands.removeFirst() }
@@ -191,7 +193,7 @@ public struct HCICommandQueue: Sendable {
         case .commandComplete(let answer):
             return takeAnswer(answer.opcode, credits: answer.credits, outcome: .completed(answer.returnOctets))
         case .commandStatus(let answer):
-            // Success only means that the controller has accepted the command, which has not ended yet.
+            // Success means only that the controller has accepted the command. The command has not ended yet.
             let outcome: Outcome? = answer.status.isSuccess ? nil : .refused(answer.status)
             return takeAnswer(answer.opcode, credits: answer.credits, outcome: outcome)
         default:
@@ -216,8 +218,8 @@ public struct HCICommandQueue: Sendable {
         waitingCommands.removeAll { $0.ticket == ticket }
     }
 
-    /// The time at which to call the queue again even if no event arrives: a deadline, or the end of a wait for a late
-    /// answer. `nil` if there is no such time.
+    /// The time at which the queue must be called again even if no event arrives: a deadline, or the end of a wait for
+    /// a late answer. `nil` if there is none.
     public var wakeTime: HCIInstant? {
         var earliest = commandInProgress?.deadline
         for index in waitingCommands.indices {
@@ -231,7 +233,7 @@ public struct HCICommandQueue: Sendable {
         _ opcode: HCIOpcode, credits: UInt8, outcome: Outcome?
     ) -> (ticket: Ticket, outcome: Outcome)? {
         self.credits = Int(credits)
-        // The controller has reported a new count, which includes the credits of the unanswered commands.
+        // The new number of credits already includes the credits of the unanswered commands.
         for index in abandonedCommands.indices { abandonedCommands[index].holdsCredit = false }
         guard opcode != .noOperation else { return nil }
         if let index = foreignCommands.firstIndex(where: { $0.opcode == opcode }) {
@@ -271,7 +273,8 @@ public struct HCICommandQueue: Sendable {
         foreignCommands.removeAll { $0.until <= now }
     }
 
-    /// Stops waiting for the answers that `isOver` selects, and releases their credits.
+    /// Stops waiting for the late answers to the commands that `isOver` selects, and makes their credits available
+    /// again.
     private mutating func reclaimCredits(where isOver: (AbandonedCommand) -> Bool) {
         guard !abandonedCommands.isEmpty else { return }
         for entry in abandonedCommands where isOver(entry) && entry.holdsCredit { credits += 1 }

@@ -9,38 +9,39 @@ public final class HCIHost: CommandExchange {
 
     /// The default time limit for an answer: 2 s, as in the kernel.
     public static let defaultTimeout = Duration.seconds(2)
-    /// The largest number of stored events. If more arrive, the oldest are dropped and counted.
+    /// The largest number of stored events. If more arrive, the oldest events are dropped and counted in
+    /// ``droppedEvents``.
     public static let backlogLimit = 16_384
 
-    /// The maximum number of irrelevant packets that are skipped after a deadline. They are skipped so that they cannot
-    /// hide a relevant packet. The limit ensures that they cannot extend the wait forever.
+    /// The maximum number of irrelevant packets that are skipped after a deadline. They are skipped because a relevant
+    /// packet may have arrived after them. The limit prevents an endless wait.
     private static let maximumSkippedPackets = 64
-    /// The maximum number of packets that are handled before a command is sent, so that a flood of packets cannot delay
-    /// the command forever.
+    /// The maximum number of packets that are handled before a command is sent. Without this limit, a flood of packets
+    /// could delay the command forever.
     private static let maximumPacketsBeforeCommand = 256
 
     /// The channel to the controller.
     public let channel: any HCIChannel
     /// Called with each packet before it is sent or processed.
     public var observer: Observer?
-    /// The moment at which every wait for an answer ends, regardless of the timeout. A program that must end soon sets
-    /// this property.
+    /// The time at which every wait for an answer ends, even if its timeout is longer. A program that must end soon
+    /// sets this property.
     public var answerDeadline = HCIInstant.distantFuture
     /// `true` if only the observer reads advertising reports. Then ``nextEvent(until:)`` returns them as unknown events
-    /// without bytes, so they are not decoded twice.
+    /// without bytes. This saves time, because they are not decoded twice.
     public var leavesReportsToObserver = false
     /// The number of events that were dropped because the caller did not fetch them in time.
     public private(set) var droppedEvents = 0
     /// The number of events with a wrong length or layout. They are returned as unknown events.
     public private(set) var malformedEvents = 0
-    /// The queue of the commands, with its counters of late and foreign answers.
+    /// The queue of the commands. It also counts late answers and answers to other programs.
     public internal(set) var queue = HCICommandQueue()
 
     private var backlog: [HCIEvent] = []
     /// The position in ``backlog`` of the next event to return.
     private var backlogStart = 0
 
-    /// Creates a host that has not sent anything. The state of the controller is unknown until the host executes
+    /// Creates a host without sending anything. The state of the controller is unknown until the host executes
     /// ``HCIReset``.
     public init(channel: any HCIChannel) {
         self.channel = channel
@@ -84,11 +85,12 @@ public final class HCIHost: CommandExchange {
         let timeoutEnd =
             timeout == Self.defaultTimeout ? now.advanced(byMicroseconds: 2_000_000) : now.advanced(by: timeout)
         let deadline = min(timeoutEnd, answerDeadline)
-        // An answer that has already arrived cannot be the answer to this command, so it is handled first.
+        // Answers that have already arrived are handled first, because they cannot be the answer to this command.
         let interruption = try handleArrivedPackets()
         let ticket = queue.submit(opcode, packet, deadline: deadline)
         if let interruption {
-            // The command is sent despite the interruption, because it may be the command that turns advertising off.
+            // The command is sent although a signal has arrived, because it may be the command that turns advertising
+            // off.
             defer { queue.cancel(ticket, at: channel.now) }
             if let message = queue.nextToSend(at: channel.now) { try observeAndSend(message) }
             throw interruption
@@ -110,7 +112,8 @@ public final class HCIHost: CommandExchange {
         }
     }
 
-    /// The next event that does not answer a command, in the order of arrival, or `nil` if `deadline` passes first.
+    /// Returns the next event that is not the answer to a command, in the order of arrival, or `nil` if there is none
+    /// until `deadline`.
     ///
     /// - Throws: ``HCICommandError/channel(_:)`` only.
     public func nextEvent(until deadline: HCIInstant) throws(HCICommandError) -> HCIEvent? {
@@ -125,7 +128,7 @@ public final class HCIHost: CommandExchange {
         return nil
     }
 
-    /// Waits without sending a command. Events that arrive are kept for ``nextEvent(until:)``.
+    /// Waits without sending a command. Events that arrive are stored for ``nextEvent(until:)``.
     ///
     /// - Throws: ``HCICommandError/channel(_:)`` only.
     public func wait(until deadline: HCIInstant) throws(HCICommandError) {
@@ -136,7 +139,7 @@ public final class HCIHost: CommandExchange {
     }
 
     /// Handles the packets that have already arrived, at most ``maximumPacketsBeforeCommand``. If a signal interrupts
-    /// the channel meanwhile, returns this error instead of throwing it.
+    /// this, the error is returned and not thrown.
     private func handleArrivedPackets() throws(HCICommandError) -> HCICommandError? {
         do throws(HCICommandError) {
             for _ in 0..<Self.maximumPacketsBeforeCommand {
@@ -160,8 +163,8 @@ public final class HCIHost: CommandExchange {
         }
     }
 
-    /// The next event of any kind, or `nil` if `deadline` passes first. Data packets are only passed to the observer.
-    /// Command packets on a raw channel come from other programs, and are reported to the queue.
+    /// Returns the next event of any kind, or `nil` if there is none until `deadline`. Data packets are passed only to
+    /// the observer. Command packets on a raw channel come from other programs; they are reported to the queue.
     func receive(until deadline: HCIInstant) throws(HCICommandError) -> HCIEvent? {
         do throws(HCIChannelError) {
             for _ in 0..<Self.maximumSkippedPackets {
@@ -230,7 +233,7 @@ public enum HCICommandError: Error, Hashable, Sendable {
     case malformedReturn(command: String, opcode: HCIOpcode, octets: [UInt8])
     case channel(HCIChannelError)
 
-    /// The controller's status, if it answered with one.
+    /// The controller's status if it refused the command; `nil` for other errors.
     public var status: HCIStatus? {
         guard case .refused(_, _, let status) = self else { return nil }
         return status

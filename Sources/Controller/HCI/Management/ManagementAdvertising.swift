@@ -46,7 +46,7 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
     }
 }
 
-/// Add Advertising: the form of Linux 4.1 and later, which has no parameters for interval and power.
+/// Add Advertising, since Linux 4.1. It has no parameters for interval and power.
 public struct AddAdvertising: ManagementCommand {
     public typealias ReturnParameters = ManagementInstance
     public static let opcode: UInt16 = 0x003E
@@ -55,8 +55,8 @@ public struct AddAdvertising: ManagementCommand {
     /// The host's number of the advertising instance, from 1.
     public private(set) var instance: UInt8 = 0
     public private(set) var flags: ManagementAdvertisingFlags = []
-    /// The time for which the instance is sent before the kernel switches to the next instance, in seconds; 0 lets the
-    /// kernel decide.
+    /// The time for which the instance is sent before the kernel switches to the next instance, in seconds; 0 if the
+    /// kernel chooses the time.
     public private(set) var duration: UInt16 = 0
     /// The time after which the kernel removes the instance, in seconds; 0 means never.
     public private(set) var timeout: UInt16 = 0
@@ -109,8 +109,8 @@ public struct RemoveAdvertising: ManagementCommand {
     }
 }
 
-// The commands of Linux 5.11 and later: the first command sets the parameters of an instance, the second command its
-// data.
+// The commands of Linux 5.11 and later. The first command sets the parameters of an instance, the second command sets
+// its data.
 
 /// Add Extended Advertising Parameters. The adapter must be powered.
 public struct AddExtendedAdvertisingParameters: ManagementCommand {
@@ -133,8 +133,8 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
     /// The requested power. Used only with ``ManagementAdvertisingFlags/useTxPower``.
     public private(set) var power = RadioPower.noPreference
 
-    /// - Throws: ``HCIParameterError`` for an instance outside 1...254, and for intervals outside 0x20...0xFFFFFF or in
-    ///   the wrong order when they are used.
+    /// - Throws: ``HCIParameterError`` for an instance outside 1...254. If the flags say that the intervals are used,
+    ///   also for intervals outside 0x20...0xFFFFFF and for a minimum above the maximum.
     public init(
         instance: UInt8, flags: ManagementAdvertisingFlags, duration: UInt16 = 0, timeout: UInt16 = 0,
         intervalMinimum: AdvertisingInterval = AdvertisingInterval(rawValue: 0),
@@ -162,7 +162,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
         fields.power("TX_Power", &power)
     }
 
-    /// The power that the controller has selected, and the space for data.
+    /// The power that the controller has selected, and the limits for the data.
     public struct ReturnParameters: HCIReturnParameters {
         /// The host's number of the advertising instance, from 1.
         public private(set) var instance: UInt8 = 0

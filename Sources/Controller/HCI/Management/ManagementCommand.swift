@@ -4,7 +4,7 @@ internal import BluetoothTypes
 ///
 /// See BlueZ's doc/mgmt-api.txt. The kernel refuses a message that is longer or shorter than the layout of its command.
 public protocol ManagementCommand: HCIRecord {
-    /// The parameters after the status byte of this command's Command Complete event.
+    /// The return parameters, which follow the status byte in this command's Command Complete event.
     associatedtype ReturnParameters: HCIReturnParameters
 
     static var opcode: UInt16 { get }
@@ -19,7 +19,7 @@ extension ManagementCommand {
     /// The names of the parameters and their values in words, for display.
     public var fields: [HCIField] { described }
 
-    /// The message that sends this command to the adapter `index`.
+    /// Returns the message that sends this command to the adapter `index`.
     public func packet(_ index: UInt16) -> ManagementPacket {
         ManagementPacket(code: Self.opcode, index: index, parameters: parameters)
     }
@@ -76,7 +76,8 @@ public enum ManagementCommands {
         AddAdvertisementPatternsMonitor.self, RemoveAdvertisementMonitor.self,
     ]
 
-    /// The name of a command, and its fields. If the bytes do not fit the command's layout, they are a single field.
+    /// Returns the name of a command, and its fields. If the bytes do not fit the command's layout, the result has a
+    /// single field with all bytes.
     public static func describe(_ packet: ManagementPacket) -> (name: String, fields: [HCIField]) {
         let raw = packet.parameters.isEmpty ? [] : [HCIField("parameters", octets: packet.parameters)]
         func describe<C: ManagementCommand>(_ type: C.Type) -> (String, [HCIField]) {
@@ -91,7 +92,7 @@ public enum ManagementCommands {
 
 /// The settings of an adapter, with one bit for each setting.
 ///
-/// BlueZ's doc/mgmt-api.txt, Read Controller Information. Bits that have no name in this type are kept.
+/// BlueZ's doc/mgmt-api.txt, Read Controller Information. Bits without a name in this type are accepted too.
 public struct ManagementSettings: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
 
@@ -101,7 +102,7 @@ public struct ManagementSettings: OptionSet, Hashable, Sendable {
     }
 
     public static let powered = Self(rawValue: 1 << 0)
-    /// Also makes non-connectable advertising connectable.
+    /// The adapter accepts connections. This setting also makes non-connectable advertising connectable.
     public static let connectable = Self(rawValue: 1 << 1)
     public static let discoverable = Self(rawValue: 1 << 3)
     /// Basic Rate / Enhanced Data Rate.
@@ -126,7 +127,7 @@ extension ManagementSettings: CustomStringConvertible {
     }
 }
 
-/// The options of an advertising instance, and flags that state which other parameters are used.
+/// The options of an advertising instance. Some of the flags select which other parameters are used.
 ///
 /// BlueZ's doc/mgmt-api.txt, Add Advertising and Add Extended Advertising Parameters.
 public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {
@@ -147,7 +148,7 @@ public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {
     public static let secondaryChannel1M = Self(rawValue: 1 << 7)
     public static let secondaryChannel2M = Self(rawValue: 1 << 8)
     public static let secondaryChannelCoded = Self(rawValue: 1 << 9)
-    /// In the supported flags only: the controller has extended advertising and accepts a TX power.
+    /// The controller has extended advertising and accepts a TX power. This flag occurs only in the supported flags.
     public static let canSetTxPower = Self(rawValue: 1 << 10)
     public static let hardwareOffload = Self(rawValue: 1 << 11)
     /// The duration in Add Extended Advertising Parameters is used.
@@ -158,7 +159,7 @@ public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {
     public static let useIntervals = Self(rawValue: 1 << 14)
     /// The power in Add Extended Advertising Parameters is used.
     public static let useTxPower = Self(rawValue: 1 << 15)
-    /// A scan response will follow with the data.
+    /// The command that sets the data will also contain a scan response.
     public static let scanResponse = Self(rawValue: 1 << 16)
 }
 
@@ -176,7 +177,7 @@ extension ManagementAdvertisingFlags: CustomStringConvertible {
     }
 }
 
-/// The names of the bits that are set in `value`, followed by `value` in hexadecimal digits.
+/// Returns the names of the bits that are set in `value`, followed by `value` in hexadecimal digits.
 private func bitNames(_ value: UInt32, _ names: [(bit: UInt32, name: String)]) -> String {
     let setBits = names.filter { value & 1 << $0.bit != 0 }.map(\.name)
     return (setBits.isEmpty ? "none" : setBits.joined(separator: ", ")) + " (\(Hexadecimal.number(value, width: 8)))"
@@ -184,7 +185,7 @@ private func bitNames(_ value: UInt32, _ names: [(bit: UInt32, name: String)]) -
 
 /// The status of a management command. Its numbers differ from those of ``HCIStatus``.
 ///
-/// BlueZ's doc/mgmt-api.txt, "Error Codes". Bytes without a name are kept too.
+/// BlueZ's doc/mgmt-api.txt, "Error Codes". Bytes without a name are accepted too.
 public struct ManagementStatus: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
@@ -237,7 +238,7 @@ public enum ManagementError: Error, Hashable, Sendable {
     case malformedReturn(command: String, index: UInt16, octets: [UInt8])
     case channel(HCIChannelError)
 
-    /// The kernel's status, if it answered with one.
+    /// The kernel's status if it refused the command; `nil` for other errors.
     public var status: ManagementStatus? {
         guard case .refused(_, _, let status) = self else { return nil }
         return status
@@ -263,7 +264,7 @@ extension ManagementError: CustomStringConvertible {
         index == ManagementPacket.noController ? "" : " on hci\(index)"
     }
 
-    /// The remedy for the user.
+    /// Returns the text that tells the user what to do; empty if it is not known.
     private static func remedy(_ status: ManagementStatus) -> String {
         switch status {
         case .permissionDenied: "; run as root, or give the program CAP_NET_ADMIN"

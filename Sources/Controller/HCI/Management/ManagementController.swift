@@ -2,7 +2,7 @@ public import BluetoothTypes
 
 // Adapters and their settings: BlueZ's doc/mgmt-api.txt. Commands that only read need no privilege.
 
-/// Read Management Supported Commands. Not specific to an adapter.
+/// Read Management Supported Commands. It does not concern a particular adapter.
 public struct ReadManagementSupportedCommands: ManagementParameterlessCommand {
     public static let opcode: UInt16 = 0x0002
     public static let name = "Read Management Supported Commands"
@@ -31,8 +31,8 @@ public struct ReadManagementSupportedCommands: ManagementParameterlessCommand {
     }
 }
 
-/// Read Controller Index List. Not specific to an adapter. The list omits adapters that a program controls through a
-/// user channel.
+/// Read Controller Index List. It does not concern a particular adapter. The list does not contain adapters whose user
+/// channel is open.
 public struct ReadControllerIndexList: ManagementParameterlessCommand {
     public static let opcode: UInt16 = 0x0003
     public static let name = "Read Controller Index List"
@@ -120,7 +120,7 @@ public struct SetPowered: ManagementCommand {
     }
 }
 
-/// Set Low Energy: without it a dual-mode controller does not advertise. Needs CAP_NET_ADMIN.
+/// Set Low Energy: turns LE on or off. While LE is off, a dual-mode controller does not advertise. Needs CAP_NET_ADMIN.
 public struct SetLowEnergy: ManagementCommand {
     public typealias ReturnParameters = ManagementCurrentSettings
     public static let opcode: UInt16 = 0x000D

@@ -7,20 +7,20 @@ public import BluetoothTypes
 public final class ManagementHost: CommandExchange {
     /// The default time limit for an answer: 10 s, because Set Powered waits until the controller is completely set up.
     public static let defaultTimeout = Duration.seconds(10)
-    /// The largest number of stored events. If more arrive, the oldest are dropped.
+    /// The largest number of stored events. If more arrive, the oldest events are dropped.
     public static let backlogLimit = 1024
 
     /// The channel to the kernel.
     public let channel: any ManagementChannel
     /// Called for every message in either direction.
     public var observer: ((_ packet: ManagementPacket, _ isFromKernel: Bool) -> Void)?
-    /// The moment at which every wait for an answer ends, regardless of the timeout. A program that must end soon sets
-    /// this property.
+    /// The time at which every wait for an answer ends, even if its timeout is longer. A program that must end soon
+    /// sets this property.
     public var answerDeadline = HCIInstant.distantFuture
     var queue = ManagementQueue()
     private var backlog: [ManagementEvent] = []
 
-    /// A host on `channel`, which no other reader may use.
+    /// A host that uses `channel`. Nothing else may read from the channel.
     public init(channel: any ManagementChannel) {
         self.channel = channel
     }
@@ -50,7 +50,8 @@ public final class ManagementHost: CommandExchange {
         }
     }
 
-    /// The next event that does not answer a command, in the order of arrival, or `nil` if `deadline` passes first.
+    /// Returns the next event that is not the answer to a command, in the order of arrival, or `nil` if there is none
+    /// until `deadline`.
     ///
     /// - Throws: ``ManagementError/channel(_:)`` only.
     public func nextEvent(until deadline: HCIInstant) throws(ManagementError) -> ManagementEvent? {
@@ -93,7 +94,7 @@ public final class ManagementHost: CommandExchange {
 
 /// Reading the adapters of the machine.
 extension ManagementHost {
-    /// The index N of hciN and the address of each adapter that the kernel manages now.
+    /// Returns the number N of hciN and the address of each adapter that the kernel manages now.
     public func adapters() throws(ManagementError) -> [(index: UInt16, address: DeviceAddress)] {
         var result: [(index: UInt16, address: DeviceAddress)] = []
         for index in try execute(ReadControllerIndexList()).indexes.sorted() {
@@ -103,7 +104,7 @@ extension ManagementHost {
         return result
     }
 
-    /// The address of an adapter; `nil` if the adapter has disappeared.
+    /// Returns the address of an adapter; `nil` if the adapter no longer exists.
     private func address(of index: UInt16) throws(ManagementError) -> DeviceAddress? {
         do throws(ManagementError) {
             return try execute(ReadControllerInformation(), index: index).address
@@ -117,8 +118,9 @@ extension ManagementHost {
 /// Selects the management commands to send, one at a time, and matches answers to commands. The queue is a value
 /// without clock or socket; ``ManagementHost`` provides both.
 ///
-/// An answer identifies its command only by opcode and index. If a command was not answered, the next command with the
-/// same opcode and index therefore waits for the late answer, but no longer than ``grace``, as in ``HCICommandQueue``.
+/// An answer identifies its command only by opcode and index. Therefore, if a command was not answered, the next
+/// command with the same opcode and index waits for the late answer, but no longer than ``grace``. ``HCICommandQueue``
+/// does the same.
 public struct ManagementQueue: Sendable {
     /// Identifies a command in the queue.
     public struct Ticket: Hashable, Sendable {
@@ -160,7 +162,7 @@ public struct ManagementQueue: Sendable {
     /// The number of the last ticket.
     private var lastTicketNumber: UInt64 = 0
 
-    /// An empty queue that expects late answers for ``grace``.
+    /// An empty queue.
     public init() {}
 
     /// Adds a command. The command ends at `deadline` at the latest, even if it is not answered.
@@ -171,8 +173,8 @@ public struct ManagementQueue: Sendable {
         return ticket
     }
 
-    /// The command to send now; `nil` if no command waits, if a command is in progress, or if the next command must
-    /// wait for a late answer.
+    /// Returns the command to send now; `nil` if no command waits, if a command is in progress, or if the next command
+    /// must wait for a late answer.
     public mutating func nextToSend(at now: HCIInstant) -> ManagementPacket? {
         lateAnswerDeadlines = lateAnswerDeadlines.filter { $0.value > now }
         guard commandInProgress == nil, let entry = waitingCommands.first, lateAnswerDeadlines[entry.key] == nil
@@ -188,7 +190,7 @@ public struct ManagementQueue: Sendable {
             let outcome: Outcome = status.isSuccess ? .completed(returned) : .refused(status)
             return takeAnswer(Key(opcode: opcode, index: event.index), outcome)
         case .commandStatus(let opcode, let status):
-            // Success only means that the command has started.
+            // Success means only that the command has started.
             return status.isSuccess ? nil : takeAnswer(Key(opcode: opcode, index: event.index), .refused(status))
         default:
             return nil
@@ -211,8 +213,8 @@ public struct ManagementQueue: Sendable {
         waitingCommands.removeAll { $0.ticket == ticket }
     }
 
-    /// The time at which to call the queue again even if no event arrives: a deadline, or the end of a wait for a late
-    /// answer. `nil` if there is no such time.
+    /// The time at which the queue must be called again even if no event arrives: a deadline, or the end of a wait for
+    /// a late answer. `nil` if there is none.
     public var wakeTime: HCIInstant? {
         let deadlines = waitingCommands.map(\.deadline) + [commandInProgress?.deadline].compactMap { $0 }
         return (deadlines + (waitingCommands.isEmpty ? [] : Array(lateAnswerDeadlines.values))).min()

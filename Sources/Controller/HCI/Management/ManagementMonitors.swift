@@ -2,10 +2,10 @@ public import BluetoothTypes
 
 // Advertisement monitors: BlueZ's doc/mgmt-api.txt.
 
-/// Add Advertisement Patterns Monitor: while a monitor exists, the kernel scans passively and reports matching
+/// Add Advertisement Patterns Monitor. While a monitor exists, the kernel scans passively and reports matching
 /// advertisements.
 ///
-/// Needs CAP_NET_ADMIN. The monitor exists until it is removed, even if its program has ended.
+/// Needs CAP_NET_ADMIN. The monitor exists until it is removed, even after the end of the program that added it.
 public struct AddAdvertisementPatternsMonitor: ManagementCommand {
     public typealias ReturnParameters = ManagementMonitor
     public static let opcode: UInt16 = 0x0052
@@ -46,7 +46,8 @@ public struct AddAdvertisementPatternsMonitor: ManagementCommand {
     /// The patterns. An advertisement is reported if it matches any of them.
     public private(set) var patterns: [Pattern] = []
 
-    /// - Throws: ``HCIParameterError`` for no pattern, and for more than 16 patterns, which is the limit of Linux.
+    /// - Throws: ``HCIParameterError`` if there is no pattern, or if there are more than 16 patterns, which is the
+    ///   limit of Linux.
     public init(_ patterns: [Pattern]) throws(HCIParameterError) {
         self.patterns = patterns
         try check()
@@ -96,7 +97,7 @@ public struct ManagementMonitor: HCIReturnParameters {
     }
 }
 
-/// The device of a Device Found or Advertisement Monitor Device Found event.
+/// The device that a Device Found or Advertisement Monitor Device Found event reports.
 public struct ManagementDevice: Hashable, Sendable {
     public let address: DeviceAddress
     /// The type of the address: 0 BR/EDR, 1 LE public, 2 LE random.

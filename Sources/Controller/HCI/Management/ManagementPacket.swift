@@ -29,7 +29,7 @@ public struct ManagementPacket: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// Reads a whole message; `nil` when its length field and the number of bytes disagree.
+    /// Reads a complete message; `nil` if its length field does not match the number of bytes.
     public init?(octets: Span<UInt8>) {
         guard octets.count >= Self.headerLength,
             octets.count == Self.headerLength + Int(octets.uint16LittleEndian(at: 4))
@@ -61,11 +61,12 @@ public protocol ManagementChannel: AnyObject {
     /// Sends one message to the kernel.
     func send(_ packet: ManagementPacket) throws(HCIChannelError)
 
-    /// The next message from the kernel, or `nil` if `deadline` passes first. Bytes that are not a message are skipped.
+    /// Returns the next message from the kernel, or `nil` if there is none until `deadline`. Bytes that are not a
+    /// message are skipped.
     func receive(until deadline: HCIInstant) throws(HCIChannelError) -> ManagementPacket?
 }
 
-/// A message of the kernel's Bluetooth management about an adapter: an event, or the answer to a command.
+/// A message from the kernel's Bluetooth management interface: an event, or the answer to a command.
 ///
 /// BlueZ's doc/mgmt-api.txt.
 public struct ManagementEvent: Hashable, Sendable {
@@ -77,34 +78,35 @@ public struct ManagementEvent: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// The end of a command: its opcode, its status, and its return parameters.
         case commandComplete(opcode: UInt16, status: ManagementStatus, returned: [UInt8])
-        /// The end of a command with an error. If `status` is success, the command has only started.
+        /// If `status` is an error, the command has ended with this error. If it is success, the command has only
+        /// started.
         case commandStatus(opcode: UInt16, status: ManagementStatus)
         /// The controller has reported a Hardware Error event.
         case controllerError(code: UInt8)
         case indexAdded
         case indexRemoved
         case newSettings(ManagementSettings)
-        /// A device was received while any program scans or monitors.
+        /// An advertisement of a device was received. The kernel sends this event while any program scans or monitors.
         case deviceFound(ManagementDevice)
         /// Another program's advertisement monitor was removed.
         case monitorRemoved(UInt16)
-        /// `monitor`: the handle of the first monitor that matches the device; 0 if the kernel has reported the device
-        /// before, or if the controller does not filter by itself.
+        /// A device was received that matches an advertisement monitor. `monitor` is the handle of the first such
+        /// monitor; 0 if the kernel has reported the device before, or if the controller does not filter by itself.
         case monitoredDeviceFound(monitor: UInt16, ManagementDevice)
-        /// A controller that filters by itself no longer receives a device. `peer`: seven bytes, the address and its
-        /// type.
+        /// A controller that filters by itself no longer receives a device. `peer` contains seven bytes, the address
+        /// and its type.
         case monitoredDeviceLost(monitor: UInt16, peer: [UInt8])
         /// Another program's instance was added.
         case advertisingAdded(instance: UInt8)
-        /// Another program removed the instance, or the kernel removed it: at the end of the instance's time, or
-        /// because an update failed.
+        /// Another program removed the instance, or the kernel removed it because its time was over or an update
+        /// failed.
         case advertisingRemoved(instance: UInt8)
-        /// The machine goes to sleep. `state`: what the controller does during the sleep.
+        /// The machine goes to sleep. `state` is the state of the controller during the sleep.
         case controllerSuspend(state: UInt8)
-        /// The machine has woken up. `peer`: seven bytes, the address and the address type of the device that woke the
-        /// machine up, or zeros.
+        /// The machine has woken up. `peer` contains seven bytes: the address and the address type of the device that
+        /// woke the machine up, or zeros.
         case controllerResume(reason: UInt8, peer: [UInt8])
-        /// A message with an unknown code, or with parameters that do not fit the layout of its event.
+        /// A message with an unknown code, or with parameters that do not fit its event.
         case unknown(code: UInt16, parameters: [UInt8])
     }
 
@@ -114,7 +116,8 @@ public struct ManagementEvent: Hashable, Sendable {
         self.content = content
     }
 
-    /// Decodes a message. An unknown code or a wrong layout gives ``Content/unknown(code:parameters:)``.
+    /// Decodes a message. If the code is unknown or the layout is wrong, the content is
+    /// ``Content/unknown(code:parameters:)``.
     public init(_ packet: ManagementPacket) {
         index = packet.index
         content = Content(packet.code, packet.parameters)
@@ -132,7 +135,7 @@ extension ManagementEvent.Content {
         self = Self.decoded(code, parameters.span) ?? .unknown(code: code, parameters: parameters)
     }
 
-    /// Decodes an event; `nil` for an unknown code, and for parameters that do not fit the layout of the event.
+    /// Decodes an event; `nil` for an unknown code, and for parameters that do not fit the event.
     private static func decoded(_ code: UInt16, _ octets: Span<UInt8>) -> Self? {
         switch (code, octets.count) {
         case (0x0001, 3...):

@@ -1,11 +1,11 @@
 public import BluetoothTypes
 
-/// The type of a message on the kernel's monitor channel (struct hci_mon_hdr, the kernel's
-/// include/net/bluetooth/hci_mon.h). A live socket and the captures of btmon use the same numbers.
+/// The type of a message on the kernel's monitor channel (struct hci_mon_hdr in the kernel's
+/// include/net/bluetooth/hci_mon.h). The captures of btmon contain the same numbers.
 public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt16
 
-    /// Accepts any number. Numbers that have no name in this type come from newer kernels.
+    /// Accepts any number, including numbers without a constant in this type.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -44,14 +44,14 @@ public struct MonitorPacket: Hashable, Sendable {
 
     /// The content of a message.
     public enum Content: Hashable, Sendable {
-        /// An adapter appeared. When the channel is opened, this is reported for each existing adapter.
+        /// An adapter was added. When the channel is opened, this is reported for each existing adapter.
         case newIndex(address: DeviceAddress, name: String)
         case deleteIndex
         /// An adapter was powered up.
         case openIndex
         /// An adapter was powered down.
         case closeIndex
-        /// A packet between the host (the kernel or a program's raw socket) and the controller.
+        /// A packet between the host and the controller. The host is the kernel, or a program with a raw socket.
         case hci(HCIPacket, isFromController: Bool)
         /// A program opened a Bluetooth socket. When the channel is opened, this is reported for each open socket.
         case socketOpened(cookie: UInt32, kind: SocketKind, program: String)
@@ -60,7 +60,7 @@ public struct MonitorPacket: Hashable, Sendable {
         case managementCommand(cookie: UInt32, ManagementPacket)
         /// The kernel has sent a management event to a program. `cookie` identifies the program's socket.
         case managementEvent(cookie: UInt32, ManagementPacket)
-        /// A message with an unknown opcode, or with content that does not fit the layout of its opcode.
+        /// A message with an unknown opcode, or with content that does not fit its opcode.
         case other(opcode: MonitorOpcode, octets: [UInt8])
     }
 
@@ -78,7 +78,7 @@ public struct MonitorPacket: Hashable, Sendable {
         self.content = content
     }
 
-    /// Reads one whole message; `nil` when its length field and the number of bytes disagree.
+    /// Reads one complete message; `nil` if its length field does not match the number of bytes.
     public init?(octets: Span<UInt8>) {
         guard octets.count >= 6, octets.count == 6 + Int(octets.uint16LittleEndian(at: 4)) else { return nil }
         let opcode = MonitorOpcode(rawValue: octets.uint16LittleEndian(at: 0))
@@ -88,7 +88,7 @@ public struct MonitorPacket: Hashable, Sendable {
             ?? .other(opcode: opcode, octets: octets.array(6..<octets.count))
     }
 
-    /// Decodes a message; `nil` for an unknown opcode, and for contents that do not fit the layout of the opcode.
+    /// Decodes a message; `nil` for an unknown opcode, and for content that does not fit the opcode.
     private static func decoded(
         _ opcode: MonitorOpcode, _ index: UInt16, _ octets: Span<UInt8>, _ body: Range<Int>
     ) -> Content? {
@@ -139,8 +139,8 @@ public struct MonitorPacket: Hashable, Sendable {
             program: text(octets, start + 14..<body.upperBound))
     }
 
-    /// Reads a name, which ends at a zero byte or at the end of its field. Characters that are unsafe in a log become
-    /// question marks.
+    /// Reads a name, which ends at a zero byte or at the end of its field. All bytes except printable ASCII are
+    /// replaced by question marks, so that the name is safe in a log.
     private static func text(_ octets: Span<UInt8>, _ range: Range<Int>) -> String {
         let characters = octets.array(range).prefix { $0 != 0 }
         return String(decoding: characters.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
@@ -160,7 +160,7 @@ public struct MonitoredSockets: Sendable {
 
     private var sockets: [UInt32: Socket] = [:]
 
-    /// An empty list. The kernel reports the open sockets when its channel is opened.
+    /// An empty list. When the monitor channel is opened, the kernel reports all open sockets.
     public init() {}
 
     /// Updates the list from a message about an opened or closed socket. Other messages are ignored.
@@ -175,13 +175,13 @@ public struct MonitoredSockets: Sendable {
         }
     }
 
-    /// The socket with that cookie; `nil` if it is unknown or closed.
+    /// The socket with this cookie; `nil` if it is unknown or closed.
     public subscript(cookie: UInt32) -> Socket? { sockets[cookie] }
 
-    /// The programs with a management socket, which can scan or advertise, such as bluetoothd, sorted by name.
+    /// The programs with a management socket, such as bluetoothd, sorted by name. They can scan or advertise.
     public var managers: [String] { Set(sockets.values.filter { $0.kind == .management }.map(\.program)).sorted() }
 
-    /// The programs that can send HCI commands of their own to hci`index`, sorted by name.
+    /// Returns the programs that can send HCI commands to hci`index`, sorted by name.
     public func programs(on index: UInt16) -> [String] {
         let names = sockets.values.filter { $0.index == index && ($0.kind == .raw || $0.kind == .user) }.map(\.program)
         return Set(names).sorted()

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// A parameter byte whose values have names. Reserved values are kept.
+/// A parameter byte whose values have names. Decoding accepts reserved values too.
 public protocol HCINamedOctet: RawRepresentable, Hashable, Sendable, CustomStringConvertible where RawValue == UInt8 {
     init(rawValue: UInt8)
     /// The value in words; `nil` if the specification reserves it.
@@ -46,7 +46,7 @@ public struct LegacyAdvertisingType: HCINamedOctet {
     }
 }
 
-/// Own_Address_Type: the address that the controller sends with.
+/// Own_Address_Type: the kind of address from which the controller sends.
 public struct OwnAddressType: HCINamedOctet {
     public let rawValue: UInt8
 
@@ -136,7 +136,7 @@ public struct AdvertisingEventProperties: OptionSet, Hashable, Sendable, CustomS
     public static let scannable = Self(rawValue: 1 << 1)
     public static let directed = Self(rawValue: 1 << 2)
     public static let highDutyDirected = Self(rawValue: 1 << 3)
-    /// Legacy PDUs, which every scanner receives.
+    /// The set sends legacy PDUs, which every scanner receives.
     public static let legacyPDU = Self(rawValue: 1 << 4)
     public static let anonymous = Self(rawValue: 1 << 5)
     public static let includeTxPower = Self(rawValue: 1 << 6)
@@ -159,7 +159,7 @@ public struct AdvertisingEventProperties: OptionSet, Hashable, Sendable, CustomS
     }
 }
 
-/// A physical layer, as the advertising commands and reports number them.
+/// A physical layer, with its number in advertising commands and reports.
 public struct AdvertisingPHY: HCINamedOctet {
     public let rawValue: UInt8
 
@@ -168,13 +168,13 @@ public struct AdvertisingPHY: HCINamedOctet {
         self.rawValue = rawValue
     }
 
-    /// In reports: the advertisement has no packets on the secondary channel.
+    /// No physical layer. In reports, it means that the advertisement has no packets on the secondary channels.
     public static let none = Self(rawValue: 0)
     public static let le1M = Self(rawValue: 1)
     public static let le2M = Self(rawValue: 2)
-    /// In reports after ``LESetHostFeature/codingInReports``: LE Coded with S=8. Otherwise LE Coded with any coding.
+    /// LE Coded with any coding. In reports after ``LESetHostFeature/codingInReports``, it means LE Coded with S=8.
     public static let leCoded = Self(rawValue: 3)
-    /// Only in reports: LE Coded with S=2.
+    /// LE Coded with S=2. This value occurs only in reports.
     public static let leCodedS2 = Self(rawValue: 4)
 
     public var name: String? {
@@ -216,7 +216,7 @@ public struct AdvertisingPHYOptions: HCINamedOctet {
     }
 }
 
-/// Operation of the extended data commands: which part of the data a command carries.
+/// Operation of the extended data commands: the part of the data that a command contains.
 public struct AdvertisingDataOperation: HCINamedOctet {
     public let rawValue: UInt8
 
@@ -229,7 +229,7 @@ public struct AdvertisingDataOperation: HCINamedOctet {
     public static let firstFragment = Self(rawValue: 1)
     public static let lastFragment = Self(rawValue: 2)
     public static let complete = Self(rawValue: 3)
-    /// The data does not change, but it gets a new Advertising DID.
+    /// The data stays the same, but gets a new Advertising DID, so that receivers handle it as new data.
     public static let unchanged = Self(rawValue: 4)
 
     public var name: String? {
@@ -244,7 +244,7 @@ public struct AdvertisingDataOperation: HCINamedOctet {
     }
 }
 
-/// Advertising_Handle: a host's own number for an advertising set.
+/// Advertising_Handle: the number that a host gives to an advertising set.
 public enum AdvertisingHandle {
     /// The valid handles: 0x00...0xEF (Core Specification 5.4, Vol 4 Part E 7.8.53).
     public static let range: ClosedRange<Int> = 0x00...0xEF

@@ -2,7 +2,7 @@ import BluetoothTypes
 
 /// The status byte with which a controller answers a command.
 ///
-/// Core Specification 5.4, Vol 1 Part F 1.3. Every byte is kept, also those that have no name yet.
+/// Core Specification 5.4, Vol 1 Part F 1.3. Every byte is accepted, even if it has no name yet.
 public struct HCIStatus: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 

@@ -10,7 +10,7 @@ public struct ScanType: HCINamedOctet {
     }
 
     public static let passive = Self(rawValue: 0)
-    /// Scan requests are sent to scannable advertisers.
+    /// An active scan: the scanner sends scan requests to scannable advertisers.
     public static let active = Self(rawValue: 1)
 
     public var name: String? {
@@ -31,7 +31,7 @@ public struct ScanFilterPolicy: HCINamedOctet {
         self.rawValue = rawValue
     }
 
-    /// Advertisements of all devices, except those directed to other devices.
+    /// Advertisements of all devices are reported, except advertisements that are directed to other devices.
     public static let all = Self(rawValue: 0)
 
     public var name: String? {
@@ -56,7 +56,7 @@ public struct DuplicateFilter: HCINamedOctet {
 
     public static let off = Self(rawValue: 0)
     public static let on = Self(rawValue: 1)
-    /// The filter is on, and is reset at the start of each scan period. Extended scanning only.
+    /// The filter is on, and is reset at the start of each scan period. Only extended scanning has this value.
     public static let perPeriod = Self(rawValue: 2)
 
     public var name: String? {
@@ -69,7 +69,7 @@ public struct DuplicateFilter: HCINamedOctet {
     }
 }
 
-/// Scanning_PHYs: the primary physical layers that a scan listens on.
+/// Scanning_PHYs: the primary physical layers on which a scan listens.
 public struct ScanningPHYs: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 

@@ -3,8 +3,8 @@ public import HCI
 
 /// One packet on a primary advertising channel.
 ///
-/// An extended advertisement is modelled by its ADV_EXT_IND alone. The auxiliary packets that follow on the secondary
-/// channels are assumed to arrive if the ADV_EXT_IND does.
+/// For an extended advertisement, only the ADV_EXT_IND is simulated. A scanner that receives it is assumed to receive
+/// the auxiliary packets on the secondary channels too.
 public struct AirPDU: Hashable, Sendable {
     /// The controller that sends the PDU.
     public var sender: VirtualController.ID
@@ -12,9 +12,9 @@ public struct AirPDU: Hashable, Sendable {
     public var start: HCIInstant
     /// The number of the advertising channel: 37, 38 or 39.
     public var channel: Int
-    /// The properties of the PDU, including whether it is a legacy PDU.
+    /// The properties of the PDU. One of them is set if it is a legacy PDU.
     public var properties: AdvertisingEventProperties
-    /// `true` if this PDU is the answer to an active scanner (SCAN_RSP or AUX_SCAN_RSP), not the advertisement itself.
+    /// `true` if this PDU is a scan response (SCAN_RSP or AUX_SCAN_RSP), `false` if it is an advertisement.
     public var isScanResponse: Bool
     public var addressType: AddressType
     public var address: DeviceAddress
@@ -24,10 +24,10 @@ public struct AirPDU: Hashable, Sendable {
     public var data: [UInt8]
     /// The radiated power in dBm.
     public var power: RadioPower
-    /// The power that the PDU itself announces (extended PDUs only).
+    /// The transmit power that an extended PDU contains; `nil` if it contains none.
     public var announcedPower: RadioPower?
     public var primaryPHY: AdvertisingPHY
-    /// The rate on the primary channels. On LE Coded, it also states the coding.
+    /// The rate on the primary channels. On LE Coded, it also determines the coding.
     public var rate: PacketRate
     /// `true` if the auxiliary packets are on LE Coded with S=2.
     public var isSecondaryS2: Bool
@@ -73,13 +73,13 @@ public struct DeviceIdentity: Hashable, Sendable {
     }
 }
 
-/// The reports of a received PDU that the scanner's controller sends to its host.
+/// Creates the reports of a received PDU that the scanner's controller sends to its host.
 extension AirPDU {
     /// The maximum number of data bytes in an extended report: 255 minus the 26 bytes of the subevent code, the number
     /// of reports and the fixed fields.
     private static let fragmentLimit = 229
 
-    /// The LE Advertising Report of this PDU (Core Specification 5.4, Vol 4 Part E 7.7.65.2).
+    /// Returns the LE Advertising Report of this PDU (Core Specification 5.4, Vol 4 Part E 7.7.65.2).
     func legacyReport(rssi: Int8) -> HCIEvent {
         .advertisingReports([
             AdvertisingReport(
@@ -95,12 +95,13 @@ extension AirPDU {
         return properties.contains(.scannable) ? 2 : 3
     }
 
-    /// The LE Extended Advertising Reports of this PDU (7.7.65.13): one report, or several in a row if the data is
-    /// long.
+    /// Returns the LE Extended Advertising Reports of this PDU (7.7.65.13): one report, or several consecutive reports
+    /// if the data is long.
     ///
-    /// - Parameter withCoding: `true` if the host understands S=2 in reports.
+    /// - Parameter withCoding: `true` if the host can decode S=2 in reports.
     func extendedReports(rssi: Int8, withCoding: Bool) -> [HCIEvent] {
-        // Connectable, scannable, directed and legacy have the same bits here as in the properties; bit 3 differs.
+        // The bits for connectable, scannable, directed and legacy are the same in reports as in the properties. Bit 3
+        // has a different meaning.
         let type = properties.rawValue & 0x17 | (isScanResponse ? 0x08 : 0)
         let isAnonymous = properties.contains(.anonymous)
         let noAddress = DeviceAddress(FixedOctets())

@@ -1,12 +1,13 @@
 import HCI
 
-/// An action of the simulation that is planned for an instant.
+/// An action of the simulation, which is planned for a certain instant.
 enum Occurrence {
     /// An advertising set starts its next advertising event.
     case advertisingEvent(AdvertisingRun)
     /// An advertising event sends its PDU on the channel at `index` in ``AdvertisingEvent/channels``.
     case transmission(AdvertisingEvent, index: Int)
-    /// A packet has ended. Scanners that listened to all of it have received it.
+    /// The transmission of a packet has ended. Scanners that listened during the whole transmission have received the
+    /// packet.
     case transmitted(AirPDU, AdvertisingEvent, transmission: UInt64)
     /// A scannable advertiser answers a scan request of the controller `to`.
     case scanResponse(AdvertisingEvent, channel: Int, to: VirtualController.ID)
@@ -56,13 +57,13 @@ struct AdvertisingEvent {
     let isLast: Bool
 }
 
-/// The planned occurrences on the air, earliest first. Occurrences at the same instant keep the order in which they
-/// were planned.
+/// The planned occurrences, in the order of time. Occurrences at the same instant are in the order in which they were
+/// planned.
 struct OccurrenceHeap {
     private struct Entry {
         let instant: HCIInstant
-        /// The order in which the occurrences were planned. It decides between occurrences at the same instant, so that
-        /// the same seed always gives the same simulation.
+        /// The number of the occurrence in the order of planning. It determines the order of occurrences at the same
+        /// instant, so that the same seed always gives the same simulation.
         let order: UInt64
         let occurrence: Occurrence
 
@@ -71,7 +72,7 @@ struct OccurrenceHeap {
         }
     }
 
-    /// The occurrences as a binary heap: each comes before its two children.
+    /// The occurrences as a binary heap: each entry comes before its two children.
     private var entries: [Entry] = []
     /// The number of occurrences that were ever planned.
     private var plannedCount: UInt64 = 0
@@ -101,7 +102,7 @@ struct OccurrenceHeap {
         return (earliest.instant, earliest.occurrence)
     }
 
-    /// Removes the occurrences for which `hasEffect` returns `false`.
+    /// Removes all occurrences for which `hasEffect` returns `false`.
     mutating func keepOnly(where hasEffect: (Occurrence) -> Bool) {
         entries.removeAll { !hasEffect($0.occurrence) }
         for index in stride(from: entries.count / 2 - 1, through: 0, by: -1) { siftDown(from: index) }
@@ -122,7 +123,7 @@ struct OccurrenceHeap {
     }
 }
 
-/// Records which packets on the air overlap another packet on the same channel.
+/// Finds packets that overlap with another packet on the same channel.
 struct CollisionRecord {
     private struct Transmission {
         let number: UInt64
@@ -130,14 +131,14 @@ struct CollisionRecord {
         let end: HCIInstant
     }
 
-    /// The last packets on each channel. Packets that have ended are removed when the next packet begins.
+    /// The most recent packets on each channel. Packets that have ended are removed when the next packet begins.
     private var onAir: [Int: [Transmission]] = [:]
-    /// The numbers of the packets that collided and have not ended yet.
+    /// The numbers of the packets that have collided and have not ended yet.
     private var collided: Set<UInt64> = []
     /// The number of the last packet.
     private var lastNumber: UInt64 = 0
 
-    /// Adds a packet that starts now and gives it a number.
+    /// Adds a packet that starts now, and returns its number.
     mutating func begin(_ pdu: AirPDU) -> UInt64 {
         lastNumber += 1
         var transmissions = onAir[pdu.channel] ?? []
@@ -152,7 +153,7 @@ struct CollisionRecord {
         return lastNumber
     }
 
-    /// Returns whether the packet, which has just ended, was on the air without a collision.
+    /// Removes a packet that has just ended. Returns true if it did not collide.
     mutating func end(_ number: UInt64) -> Bool {
         collided.remove(number) == nil
     }

@@ -1,32 +1,33 @@
 public import BluetoothTypes
 public import HCI
 
-/// The simulated radio channels that virtual controllers share: a discrete-event simulation without file descriptors,
-/// threads or the system clock.
+/// The simulated radio channels that virtual controllers share. It is a discrete-event simulation, which uses no file
+/// descriptors, no threads and no system clock.
 ///
-/// Time advances only with ``advance(to:)``, and all random numbers come from the seed. Therefore equal seeds and equal
-/// calls give equal results. Only one thread may use an air at a time.
+/// Time advances only with ``advance(to:)``, and all random numbers are computed from the seed. So the same seed and
+/// the same calls always give the same results. Only one thread may use an air at a time.
 ///
 /// To run the simulation in real time, call ``advance(to:)`` with the time of the system clock before each packet of a
 /// host and at each ``nextEvent``.
 ///
-/// Two things are not modelled: that a radio can do only one thing at a time (the sets of a controller, its scanner and
-/// its scan responses do not wait for each other), and collisions of scan requests and responses.
+/// Two effects are not simulated. First, a real radio can do only one thing at a time; here, the sets of a controller,
+/// its scanner and its scan responses do not wait for each other. Second, scan requests and scan responses never
+/// collide.
 public final class VirtualAir {
     /// The properties of the air.
     public struct Parameters: Hashable, Sendable {
         /// The seed of the random delays. The same seed always gives the same delays.
         public var seed: UInt64 = 1
-        /// The path loss between any two antennas, in dB: RSSI is radio power minus path loss.
+        /// The path loss between any two antennas, in dB. The RSSI is the radio power minus the path loss.
         public var pathLoss = 50
         /// The time from the start of a PDU on one advertising channel to the start of the same PDU on the next
         /// channel, in microseconds. It is at least the airtime of the PDU.
         public var copySpacingMicroseconds = 1000
-        /// `true` if packets of two controllers that overlap on the same channel destroy each other.
+        /// `true` if overlapping packets of different controllers on the same channel are lost.
         public var packetsCollide = false
 
         /// - Parameters:
-        ///   - seed: Equal seeds give equal random delays.
+        ///   - seed: The seed of the random delays. The same seed always gives the same delays.
         ///   - pathLoss: The path loss between any two antennas, in dB.
         public init(seed: UInt64 = 1, pathLoss: Int = 50) {
             self.seed = seed
@@ -50,10 +51,10 @@ public final class VirtualAir {
     /// The controllers that are scanning, in the order of their ids.
     private(set) var scanners: [VirtualController] = []
     private var collisions = CollisionRecord()
-    /// The number of controllers that were ever attached, which gives the next id.
+    /// The number of controllers that have been attached so far. The next id is this number plus 1.
     private var attachedCount = 0
     private var heap = OccurrenceHeap()
-    /// The number of planned occurrences above which occurrences without an effect are removed.
+    /// If there are more planned occurrences than this, occurrences without an effect are removed.
     private var cleaningSize = 1024
 
     /// An air without controllers, whose clock shows `now`.
@@ -63,8 +64,8 @@ public final class VirtualAir {
         generator = SplitMix64(seed: parameters.seed)
     }
 
-    /// The time of the next planned occurrence; `nil` if nothing happens until a host sends a command. The occurrence
-    /// may turn out to have no effect: use the time only to decide when to call ``advance(to:)``.
+    /// The time of the next planned occurrence; `nil` if nothing happens until a host sends a command. Use the time
+    /// only to decide when to call ``advance(to:)``, because the occurrence may have no effect.
     public var nextEvent: HCIInstant? { heap.nextInstant }
 
     /// Processes every occurrence up to and including `instant`. Does nothing if `instant` is in the past.
@@ -77,7 +78,7 @@ public final class VirtualAir {
         now = max(now, instant)
     }
 
-    /// Adds a controller in the state after power-on, without settings and transmissions.
+    /// Adds a controller that has just been powered on, without settings and transmissions.
     ///
     /// - Parameters:
     ///   - address: The public device address of the controller; by default a unique, locally administered address.
@@ -117,7 +118,8 @@ public final class VirtualAir {
     func plan(_ occurrence: Occurrence, at instant: HCIInstant) {
         heap.insert(occurrence, at: instant)
         guard heap.count > cleaningSize else { return }
-        // A host that restarts long advertisements again and again must not fill the memory with expired occurrences.
+        // Otherwise, a host that restarts long advertisements again and again would fill the memory with outdated
+        // occurrences.
         heap.keepOnly(where: mayHaveEffect)
         cleaningSize = 2 * heap.count + 1024
     }
@@ -145,8 +147,8 @@ extension VirtualAir {
     /// T_IFS: the time between two packets of an exchange, in microseconds (Core Specification 5.4, Vol 6 Part B
     /// 4.1.1).
     private static let interFrameSpaceMicroseconds = 150
-    /// The airtime of a SCAN_REQ on LE 1M, in microseconds: 12 bytes of addresses and the 10 bytes that every packet
-    /// has, 8 µs for each byte.
+    /// The airtime of a SCAN_REQ on LE 1M, in microseconds: 8 µs for each of its 22 bytes. These are 12 bytes of
+    /// addresses and the 10 other bytes of every packet.
     private static let scanRequestMicroseconds = 176
 
     private func perform(_ occurrence: Occurrence) {
@@ -166,7 +168,7 @@ extension VirtualAir {
 
     /// Sends the PDU of an advertising event on the channel at `index`, and plans the transmission on the next channel.
     func transmit(_ event: AdvertisingEvent, index: Int) {
-        // A set that was disabled between two channels does not send on the remaining channels.
+        // If the set was disabled between two channels, it does not send on the remaining channels.
         guard let sender = controller(event.run.controller), sender.isRunning(event.run),
             index < event.channels.count
         else { return }
