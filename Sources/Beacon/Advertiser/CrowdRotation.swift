@@ -60,7 +60,7 @@ public struct CrowdRotation: Sendable {
     /// The number of measured times between the beginnings of two turns of one identity, and their sum in microseconds.
     private var gaps = (count: 0, sum: 0)
     private var slots: [Slot]
-    /// The position of the identity that gets the next turn, unless another set sends it.
+    /// The position of the identity that gets the next turn. If another set sends it, it is skipped.
     private var nextIdentity = 0
     /// `true` if a turn was ever postponed.
     private var hasPostponed = false

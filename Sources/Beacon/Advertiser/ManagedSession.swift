@@ -129,7 +129,7 @@ public final class ManagedSession {
     /// The telemetry counters. Their time also advances while nothing is on the air.
     public var counters: TelemetryCounters { live.counters(afterEvents: computedEvents, at: host.now) }
 
-    /// Notes that nothing has been on the air since `instant`. No events are counted from then on.
+    /// Records that nothing has been on the air since `instant`. No events are counted from then on.
     public func silence(since instant: HCIInstant) {
         live.stoppedAt = live.stoppedAt ?? instant
     }

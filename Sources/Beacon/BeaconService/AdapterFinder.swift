@@ -19,7 +19,7 @@ public final class AdapterFinder {
     /// nanoseconds: 10 s. After that, the service uses the other adapter.
     private static let replacementDelay: UInt64 = 10_000_000_000
 
-    /// Creates a finder that does not know any adapter yet.
+    /// Creates a finder without an adapter.
     public init() {}
 
     /// Returns the adapter to open: `requested`, or the adapter in use, or the first hciN with LE. If the adapter's

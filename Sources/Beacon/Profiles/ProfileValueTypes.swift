@@ -240,7 +240,7 @@ extension ValueType<ProfileAdvertisement.MeasuredPower> {
 }
 
 extension ValueType where Value: FixedWidthInteger & UnsignedInteger {
-    /// A whole number that the type can hold.
+    /// A whole number in the range of the type.
     static var number: ValueType {
         ValueType<Int>.integer(Int(Value.min)...Int(Value.max))
             .map(json: { .integer($0) }) { _, _, number in Value(truncatingIfNeeded: number) }

@@ -50,7 +50,7 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
 }
 
 extension AdvertisingInterval: CustomStringConvertible {
-    /// Milliseconds without superfluous digits: `100 ms`, `152.5 ms`.
+    /// The time in milliseconds, without zeros at its end: `100 ms`, `152.5 ms`.
     public var description: String { "\(DecimalText.thousandths(microseconds)) ms" }
 }
 
@@ -86,7 +86,7 @@ public struct ScanInterval: RawRepresentable, Hashable, Comparable, Sendable, Cu
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// Milliseconds without superfluous digits: `60 ms`, `11.25 ms`.
+    /// The time in milliseconds, without zeros at its end: `60 ms`, `11.25 ms`.
     public var description: String { "\(DecimalText.thousandths(microseconds)) ms" }
 }
 

@@ -90,7 +90,7 @@ public enum NumberFormat {
         return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 
-    /// Returns a number with a noun, which gets an `s` unless the number is 1: `1 beacon`, `3 beacons`.
+    /// Returns a number with a noun. If the number is not 1, the noun gets an `s`: `1 beacon`, `3 beacons`.
     public static func count(_ number: some BinaryInteger, _ noun: String) -> String {
         "\(number) \(noun)\(number == 1 ? "" : "s")"
     }

@@ -93,7 +93,7 @@ struct OccurrenceHeap {
         }
     }
 
-    /// Removes and returns the earliest occurrence, unless it is after `deadline`.
+    /// Removes and returns the earliest occurrence; `nil` if it is after `deadline`, or if there is none.
     mutating func removeFirst(until deadline: HCIInstant) -> (instant: HCIInstant, occurrence: Occurrence)? {
         guard let earliest = entries.first, earliest.instant <= deadline else { return nil }
         entries.swapAt(0, entries.count - 1)
