@@ -41,7 +41,7 @@ public protocol AdapterEnvironment: AnyObject {
     /// the old profile stays on the air.
     func changeOver() throws(SessionError) -> any AdapterSession
 
-    /// Makes the profile that was read last the current one.
+    /// Makes the profile that was read last the current profile.
     func adoptProfile()
 
     /// Returns the reason why the connection to the controller ended. If the reason cannot be found, the result

@@ -41,7 +41,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
     let field: Field?
     let value: [UInt8]
 
-    /// Returns `nil` for a packet that is not a command, or has no effect on `watched`.
+    /// Finds the effect of a packet; `nil` if the packet is not a command, or has no effect on `watched`.
     init?(_ packet: HCIPacket, _ watched: ForeignActivity.Watched) {
         guard let header = packet.commandHeader else { return nil }
         let value = Array(packet.octets[header.parameters])

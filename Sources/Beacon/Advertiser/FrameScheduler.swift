@@ -153,8 +153,8 @@ public struct SharedPace: Hashable, Sendable {
 
     /// - Parameter intervals: The advertisements' intervals, at least one.
     public init(_ intervals: [AdvertisingInterval]) {
-        // The sum of the rates (1 / mean period in steps) in units of 2⁻⁹⁶, rounded down. It is far more precise than
-        // one step of any period requires.
+        // The sum of the rates (1 / mean period in steps) in units of 2⁻⁹⁶, rounded down. This unit is so small that
+        // the rounding changes no period by a whole step.
         let one = UInt128(1) << 96
         let rate = intervals.reduce(UInt128(0)) { $0 + one / UInt128($1.steps) }
         guard rate > 0 else {

@@ -32,7 +32,8 @@ public struct SetAllocation: Sendable {
     ///   - isExclusive: `true` if no other program uses the controller.
     ///   - setLimit: The largest number of sets to use; `nil` for all. The kernel may use some of the controller's sets
     ///     itself.
-    /// - Throws: `impossible`, naming the advertisements that cannot be sent together and what to change.
+    /// - Throws: `impossible` if the advertisements cannot be sent. The error names advertisements that cannot be sent
+    ///   together, and says what to change.
     public init(
         _ sources: [PayloadSource], on capabilities: ControllerCapabilities, isExclusive: Bool, setLimit: Int? = nil
     ) throws(SessionError) {

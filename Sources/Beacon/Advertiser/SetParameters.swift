@@ -4,7 +4,7 @@ internal import HCI
 
 /// The parameters of one advertising set on one controller. They are checked before anything is sent.
 public struct SetParameters: Hashable, Sendable {
-    /// The family of commands that sets them.
+    /// The family of commands that sets these parameters.
     public enum Family: Hashable, Sendable {
         case legacy
         /// The extended commands, with the handle of the set.

@@ -28,7 +28,7 @@ public struct GeneratedCrowd: Sendable {
     /// The seed from which addresses, UUID and namespace are computed.
     public var seed = defaultSeed
 
-    /// The company identifier of AltBeacon, which the Bluetooth SIG reserves for tests.
+    /// The company identifier in AltBeacon frames. The Bluetooth SIG reserves it for tests.
     private static let companyID: UInt16 = 0xFFFF
 
     /// A crowd of `count` iBeacons.

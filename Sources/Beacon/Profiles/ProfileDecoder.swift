@@ -368,7 +368,7 @@ extension ConfigurationDecoder {
         }
     }
 
-    /// Warns of intervals that some controllers refuse.
+    /// Warns of intervals that controllers before Bluetooth 5.0 refuse.
     mutating func checkInterval(_ interval: AdvertisingInterval, pdu: AdvertisingPDU, at node: JSONNode) {
         if pdu != .connectable, interval < .nonconnectableMinimumBefore5 {
             warning(

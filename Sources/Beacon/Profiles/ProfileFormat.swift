@@ -411,7 +411,7 @@ enum TelemetryKeys {
         "battery", .sensor(.voltage, ownValue: ownValue),
         "Sensor of the battery voltage, auto for the sensor of the machine, or null for an unknown value.",
         default: "auto")
-    /// The advice for a number that the user gives in the place of a sensor.
+    /// Returns the advice for a user who wrote a number in the place of a sensor.
     private static func ownValue(_ number: String) -> String {
         "to send \(number), write it into a file and name the file: \"file:PATH\""
     }
@@ -459,7 +459,7 @@ enum BTHomeKeys {
         "voltage", .sensor(.voltage) { ownValue("voltage", $0) },
         "Sensor of the battery voltage, auto for the sensor of the machine, or null for no value.",
         default: "auto")
-    /// The advice for a number that the user gives in the place of a sensor.
+    /// Returns the advice for a user who wrote a number in the place of a sensor.
     private static func ownValue(_ key: String, _ number: String) -> String {
         "to send \(number), write \"values\": { \"\(key)\": \(number) }"
     }

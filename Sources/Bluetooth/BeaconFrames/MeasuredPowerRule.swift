@@ -24,7 +24,7 @@ public struct PowerCalibration: Hashable, Sendable {
     /// values.
     public var receiver: String?
 
-    /// One measurement: the signal strength at 1 m while the transmitter emitted this radio power.
+    /// One measurement: the signal strength at 1 m of a device that sends with this radio power.
     public struct Point: Hashable, Sendable {
         /// The radio power in dBm.
         public var radioPower: RadioPower

@@ -10,8 +10,8 @@ public enum StableHash {
     /// Returns the hash of a text in UTF-8.
     public static func of(_ text: String, seed: UInt64 = 0) -> UInt64 { of(text.utf8, seed: seed) }
 
-    /// Returns the hash of a text after one step of ``SplitMix64``, so that the values of similar names, such as box-1
-    /// and box-2, are far apart.
+    /// Returns the hash of a text after one step of ``SplitMix64``, so that similar names, such as box-1 and box-2,
+    /// have very different values.
     public static func scattered(_ text: String, seed: UInt64 = 0) -> UInt64 {
         var generator = SplitMix64(seed: of(text, seed: seed))
         return generator.next()
