@@ -3,7 +3,7 @@ public import BluetoothTypes
 public import HCI
 
 /// An advertisement on the air: the requested values, the values in use, and the number of events so far.
-public struct OnAirAdvertisement: Hashable, Sendable {
+public struct OnAirAdvertisement: Equatable, Sendable {
     /// The advertising set or the kernel's instance that sends the advertisement.
     public enum Place: Hashable, Sendable {
         /// An advertising set, by its position among the sets in use, from 0.

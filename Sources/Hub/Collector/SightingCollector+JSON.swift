@@ -70,6 +70,14 @@ extension SightingCollector {
         }
     }
 
+    /// The names of the receivers that send nothing, or report that they receive nothing.
+    public var silentReceivers: [String] {
+        receivers.indices.filter { !receivers[$0].isAlive }.map { file.receivers[$0].name }
+    }
+
+    /// The number of beacons that are certainly present.
+    public var presentCount: Int { trails.count { presence(of: $0) == true } }
+
     /// Returns true if a beacon is present, otherwise false; `nil` if no working receiver could detect a change.
     private func presence(of trail: BeaconTrail) -> Bool? {
         let recentReceivers = trail.recentReceivers

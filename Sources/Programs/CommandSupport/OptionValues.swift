@@ -106,6 +106,34 @@ package enum OptionValue {
         return number.hasPrefix(".") ? "0" + number : number
     }
 
+    /// Parses a number that may have one of the given units.
+    package static func number(_ text: String, units: [String]) throws -> Double {
+        let digits = number(of: text, units: units)
+        guard let value = Double(digits), value.isFinite else {
+            let example = units.first.map { " or 2.5 \($0)" } ?? ""
+            throw Mistake("write a number, such as 2.5\(example)" + plainNumberAdvice(digits))
+        }
+        return value
+    }
+
+    /// Other spellings of units.
+    private static let spellings = [
+        "m": ["meter", "meters", "metre", "metres"], "m/s": ["mps"], "µC": ["uC", "μC"], "µA": ["uA", "μA"],
+        "degrees": ["degree", "deg", "°"],
+    ]
+
+    /// Parses a number in a range, which may have its unit, such as `4 dBm`.
+    package static func number(_ text: String, in range: ClosedRange<Double>, _ unit: String) throws -> Double {
+        let value = try number(text, units: [unit] + (spellings[unit] ?? []))
+        guard range.contains(value) else {
+            let (low, high) = (range.lowerBound, range.upperBound)
+            throw Mistake(
+                "\(text) is out of range \(NumberFormat.significant(low, 7))...\(NumberFormat.significant(high, 7)) \(unit)"
+            )
+        }
+        return value
+    }
+
     /// Returns a question to append to a message, such as `; did you mean 2.5?`, for a number with a decimal comma or a
     /// typographic minus sign; empty for any other text.
     package static func plainNumberAdvice(_ text: String) -> String {

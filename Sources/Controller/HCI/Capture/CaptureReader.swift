@@ -62,7 +62,7 @@ public struct CaptureRecord: Equatable, Sendable {
 /// Splits a stream of bytes into the packets of a capture. The format (btsnoop, pcap or pcapng) is recognised by the
 /// first bytes.
 ///
-/// The stream may arrive in pieces of any length. The reader stores only the bytes of one record, at most 0.4 MiB, and
+/// The stream may arrive in pieces of any length. The reader stores only the bytes of one record, at most 320 KiB, and
 /// the piece that was pushed last.
 public struct CaptureReader: Sendable {
     private var framing = CaptureFraming()
