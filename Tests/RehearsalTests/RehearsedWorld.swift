@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Rehearsal
 
-/// A fleet of six beacons on a floor with six receivers, as files in a new directory.
+/// A fleet of beacons on a floor with six receivers, as files in a new directory.
 struct RehearsedWorld {
     let directory: TemporaryFolder
     var fleetFile: String { directory.path + "/fleet.json" }
@@ -11,21 +11,28 @@ struct RehearsedWorld {
 
     private static let positions = [(4, 4), (15, 4), (26, 4), (4, 16), (15, 16), (26, 16)]
 
-    /// - Parameter controller: The kind of controller of all machines.
-    init(controller: String = "extended", frames: Int = 1, shadowing: Double = 3) throws {
+    /// - Parameters:
+    ///   - beacons: The number of beacons, at most six.
+    ///   - controller: The kind of controller of all machines.
+    ///   - interval: The interval of the most frequent advertisement, in ms.
+    init(
+        beacons count: Int = 6, controller: String = "extended", frames: Int = 1, interval: Double = 318.75,
+        shadowing: Double = 3, scanner: String = "android-balanced", background: Double = 0,
+        targetSeconds: Double = 10
+    ) throws {
         directory = try TemporaryFolder()
         let more = [
             "",
             #", { "type": "eddystone-tlm", "intervalMs": 5000 }"#,
         ]
-        let beacons = Self.positions.enumerated().map { index, place in
+        let beacons = Self.positions.prefix(count).enumerated().map { index, place in
             #"{ "name": "box-\#(index + 1)", "position": [\#(place.0), \#(place.1)] }"#
         }
         let fleet = """
             { "version": 1, "name": "world",
               "template": { "radioPowerDbm": 0, "calibration": { "default": -59 }, "advertisements": [
                 { "type": "ibeacon", "uuid": "3c2a6f0e-5b1d-4e77-9a48-0d6f2c9b7e11", "major": 1, "minor": "${minor}",
-                  "intervalMs": 318.75 }\(more[frames - 1])
+                  "intervalMs": \(interval) }\(more[frames - 1])
               ] },
               "defaults": { "controller": "\(controller)" },
               "identities": { "minor": { "within": "fleet" } },
@@ -41,8 +48,8 @@ struct RehearsedWorld {
               "paths": [ { "name": "tour", "points": [[2, 10], [28, 10]] } ],
               "receivers": [\(receivers.joined(separator: ", "))],
               "pathLoss": { "model": "log-distance", "lossAt1mDb": 55, "exponent": 2, "shadowingDb": \(shadowing) },
-              "scanner": "android-balanced",
-              "target": { "detectWithinS": 10, "probability": 0.9 } }
+              "scanner": "\(scanner)", "backgroundLoad": \(background),
+              "target": { "detectWithinS": \(targetSeconds), "probability": 0.9 } }
             """
         try write(fleet, fleetFile)
         try write(site, siteFile)

@@ -47,7 +47,7 @@ import Testing
             walls: [Wall(from: .init(x: 20, y: 0), to: .init(x: 20, y: 25), attenuation: 12)],
             radio: try SiteModelTests.radio(sensitivity: -78))
         let seconds = 1.5
-        var times = DetectionTimes(scanners: scanners, horizonSeconds: seconds * 10)
+        var times = DetectionTimes(scanners: scanners, background: .none, horizonSeconds: seconds * 10)
         for wanted in [2, 4, 10, 41] {
             var survey = SiteCoverage(
                 model: model, scanners: scanners,

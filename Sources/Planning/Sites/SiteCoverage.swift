@@ -67,7 +67,8 @@ public struct SiteCoverage: Sendable {
         self.model = model
         self.target = target
         self.scanners = scanners
-        times = DetectionTimes(scanners: scanners, horizonSeconds: target.seconds * 10)
+        times = DetectionTimes(
+            scanners: scanners, background: model.background, horizonSeconds: target.seconds * 10)
     }
 
     /// Returns the reception and the time to detection at one place.

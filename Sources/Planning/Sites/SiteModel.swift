@@ -188,13 +188,16 @@ private struct BeaconIndex {
 }
 
 /// The time within which a scanner receives a beacon whose packets are clear with a given probability.
-/// Any mixture of beacons counts as an equal fleet, with the number of beacons that gives the same probability. The
+///
+/// Any mixture of beacons counts as an equal fleet, with the number of beacons that gives the same probability. Losses to
+/// other beacons come in runs, and losses to the background do not, so the background does not count as beacons. The
 /// latency of equal fleets is computed for a series of numbers of beacons: each number up to 10, then steps of about a
 /// tenth. Between two numbers of the series, the logarithm of the share that is not yet received is interpolated by the
 /// share of clear packets, at each time. Percentiles are not interpolated themselves, because they jump from one window
 /// of the scanner to the next.
 public struct DetectionTimes: Sendable {
     private let scanners: ScannerMix
+    private let background: BackgroundLoad
     private var curves: [Key: MixLatency] = [:]
     private let horizon: Double
 
@@ -208,9 +211,12 @@ public struct DetectionTimes: Sendable {
     /// The largest number of beacons whose latency is computed. In larger fleets, almost no packets arrive.
     private static let maximumBeacons = 1_000_000.0
 
-    /// - Parameter horizonSeconds: The longest latency that is computed, in s, limited to 1 s...1 day.
-    public init(scanners: ScannerMix, horizonSeconds: Double) {
+    /// - Parameters:
+    ///   - background: The load of the channels, which the given probabilities that a packet is clear include.
+    ///   - horizonSeconds: The longest latency that is computed, in s, limited to 1 s...1 day.
+    public init(scanners: ScannerMix, background: BackgroundLoad, horizonSeconds: Double) {
         self.scanners = scanners
+        self.background = background
         horizon = min(max(horizonSeconds, 1), LatencyModel.longestHorizonSeconds)
     }
 
@@ -280,13 +286,14 @@ public struct DetectionTimes: Sendable {
         guard clear > 0 else { return nil }
         let hitProbability = 2 * beacon.airtimeMicroseconds / beacon.meanPeriodMicroseconds
         guard hitProbability < 1 else { return nil }
-        let beacons = 1 + log(min(1, clear)) / log1p(-hitProbability)
+        let clearOfBeacons = clear / background.clearProbability(forPacketOf: beacon.airtimeMicroseconds)
+        let beacons = 1 + log(min(1, clearOfBeacons)) / log1p(-hitProbability)
         guard beacons < Self.maximumBeacons else { return nil }
         let (few, many) = Self.neighbors(of: beacons)
         let low = try curve(beacon, few)
         guard beacons > Double(few) else { return NearFleets(few: low, many: low, weight: 0) }
-        // The shares of clear packets in the small fleet, this fleet and the large fleet are in the ratio of 1, (1 -
-        // p)^(beacons - few) and (1 - p)^(many - few), where p is `hitProbability`.
+        // The shares of packets clear of other beacons in the small fleet, this fleet and the large fleet are in the
+        // ratio of 1, (1 - p)^(beacons - few) and (1 - p)^(many - few), where p is `hitProbability`.
         let weight =
             expm1((beacons - Double(few)) * log1p(-hitProbability)) / expm1(Double(many - few) * log1p(-hitProbability))
         return NearFleets(few: low, many: try curve(beacon, many), weight: weight)
@@ -307,13 +314,14 @@ public struct DetectionTimes: Sendable {
             interval: beacon.intervalMicroseconds, pattern: beacon.pattern, airtime: beacon.airtimeMicroseconds,
             beacons: beacons)
         if let known = curves[key] { return known }
+        let other = background.clearProbability(forPacketOf: beacon.airtimeMicroseconds)
         if let pattern = beacon.pattern {
             let curve = try MixLatency(
                 scanners, untilSeconds: horizon, horizonSeconds: horizon,
                 pattern: { scanner throws(AirtimeError) in
                     try PatternLatencyModel(
                         pattern: pattern, count: beacons, airtimeMicroseconds: beacon.airtimeMicroseconds,
-                        scanner: scanner)
+                        scanner: scanner, otherClearProbability: other)
                 })
             curves[key] = curve
             return curve
@@ -322,7 +330,8 @@ public struct DetectionTimes: Sendable {
             count: beacons, intervalMicroseconds: beacon.intervalMicroseconds,
             airtimeMicroseconds: beacon.airtimeMicroseconds)
         let curve = try MixLatency(scanners, untilSeconds: horizon, horizonSeconds: horizon) {
-            scanner throws(AirtimeError) in try LatencyModel(group: group, preset: scanner)
+            scanner throws(AirtimeError) in
+            try LatencyModel(group: group, preset: scanner, otherClearProbability: other)
         }
         curves[key] = curve
         return curve

@@ -16,6 +16,9 @@ struct PlannedPlace {
     /// By scanner: the 95th percentile of the time to detect the best beacon, in s; nil if it is too long, or without a
     /// best beacon.
     let detectionSeconds95: [Double?]
+    /// The length of the cycle in which the best beacon sends in µs: the mean time between two events, or all parts of
+    /// its pattern; 0 without a best beacon.
+    let cycleMicroseconds: Double
 }
 
 /// A path on which phones walk, with the expectations of the planner.
@@ -42,6 +45,8 @@ struct VisitPlan {
     private static let visitsOfPlace = 60.0
     /// The smallest and the largest number of places.
     private static let placeRange = 4...60
+    /// The longest 95th percentile of the time to detection that is compared with the plan, in s.
+    static let longestSeconds95 = 300.0
 
     /// - Parameter visits: The approximate number of visits of all places together.
     init(
@@ -50,54 +55,63 @@ struct VisitPlan {
         self.scanners = scanners
         target = fleet.site?.target ?? .usual
         var coverage = SiteCoverage(model: fleet.model, scanners: scanners, target: target)
-        var single = scanners.parts.map { DetectionTimes(scanners: ScannerMix($0.scanner), horizonSeconds: 300) }
-        let wanted = min(max(Int(visits / Self.visitsOfPlace), Self.placeRange.lowerBound), Self.placeRange.upperBound)
-        var positions = [FloorPosition(x: 0, y: 0)]
-        if let site = fleet.site, let bounds = site.bounds {
-            positions = SiteCoverage.grid(over: bounds, outline: site.outline, limit: wanted).positions
-            if positions.isEmpty {
-                positions = [
-                    FloorPosition(x: (bounds.low.x + bounds.high.x) / 2, y: (bounds.low.y + bounds.high.y) / 2)
-                ]
-            }
+        var single = scanners.parts.map {
+            DetectionTimes(
+                scanners: ScannerMix($0.scanner), background: fleet.model.background,
+                horizonSeconds: Self.longestSeconds95)
         }
+        let wanted = min(max(Int(visits / Self.visitsOfPlace), Self.placeRange.lowerBound), Self.placeRange.upperBound)
         outline = fleet.site?.outline
         var places: [PlannedPlace] = []
-        for position in positions {
-            let row = links.exactRow(at: position)
-            var bestBeacon = -1
-            var detectedShare = 0.0
-            var clear = 1.0
-            if fleet.site == nil {
-                // Without a floor, all beacons count as equally strong, so the first beacon stands for all.
-                bestBeacon = row.beacons.isEmpty ? -1 : 0
-                clear = row.beacons.dropFirst().reduce(1) {
-                    $0 * fleet.model.clearShare(ofPackets: fleet.model.beacons[0].airtimeMicroseconds, with: Int($1))
-                }
-                for (index, part) in scanners.parts.enumerated() {
-                    let share = try single[index].received(fleet.model.beacons[0], clear: clear, within: target.seconds)
-                    detectedShare += part.share * share
-                }
-            } else {
-                let point = try coverage.point(at: position)
-                bestBeacon = point.reception.best?.beacon ?? -1
-                clear = point.reception.collisionFreeProbability
-                detectedShare = point.detectedShare
-            }
+        func add(
+            _ name: String, at position: FloorPosition, beacon: Int, clear: Double, detectedShare: Double
+        ) throws(AirtimeError) {
             var detectionSeconds95: [Double?] = []
             for index in single.indices {
                 detectionSeconds95.append(
-                    bestBeacon < 0
-                        ? nil : try single[index].time(fleet.model.beacons[bestBeacon], clear: clear, share: 0.95))
+                    beacon < 0 ? nil : try single[index].time(fleet.model.beacons[beacon], clear: clear, share: 0.95))
             }
-            let x = NumberFormat.significant((position.x * 10).rounded() / 10, 5)
-            let y = NumberFormat.significant((position.y * 10).rounded() / 10, 5)
-            let near = bestBeacon < 0 ? "" : ", near \(fleet.beacons[bestBeacon].name)"
             places.append(
                 PlannedPlace(
-                    name: fleet.site == nil ? "3 m from all beacons" : "(\(x), \(y))\(near)", position: position,
-                    links: row, bestBeacon: bestBeacon, detectedShare: detectedShare,
-                    detectionSeconds95: detectionSeconds95))
+                    name: name, position: position, links: links.exactRow(at: position), bestBeacon: beacon,
+                    detectedShare: detectedShare, detectionSeconds95: detectionSeconds95,
+                    cycleMicroseconds: beacon < 0 ? 0 : Self.cycle(of: fleet.model.beacons[beacon])))
+        }
+        if let site = fleet.site {
+            for position in Self.positions(on: site, limit: wanted) {
+                let point = try coverage.point(at: position)
+                let beacon = point.reception.best?.beacon ?? -1
+                let x = NumberFormat.significant((position.x * 10).rounded() / 10, 5)
+                let y = NumberFormat.significant((position.y * 10).rounded() / 10, 5)
+                let near = beacon < 0 ? "" : ", near \(fleet.beacons[beacon].name)"
+                try add(
+                    "(\(x), \(y))\(near)", at: position, beacon: beacon,
+                    clear: point.reception.collisionFreeProbability, detectedShare: point.detectedShare)
+            }
+        } else {
+            // Without a floor, all beacons are equally far away. The phones look for beacons that are spread evenly over
+            // the list.
+            let position = FloorPosition(x: 0, y: 0)
+            let beacons = fleet.model.beacons
+            let audible = beacons.indices.filter {
+                links.level(of: $0, at: position) >= fleet.model.radio.sensitivity
+            }
+            let count = min(audible.count, wanted)
+            if count == 0 { try add("3 m from all beacons", at: position, beacon: -1, clear: 1, detectedShare: 0) }
+            for beacon in (0..<count).map({ audible[$0 * audible.count / count] }) {
+                let airtime = beacons[beacon].airtimeMicroseconds
+                let clear = audible.reduce(1.0) {
+                    $1 == beacon ? $0 : $0 * fleet.model.clearShare(ofPackets: airtime, with: $1)
+                }
+                var detectedShare = 0.0
+                for (index, part) in scanners.parts.enumerated() {
+                    detectedShare +=
+                        part.share * (try single[index].received(beacons[beacon], clear: clear, within: target.seconds))
+                }
+                try add(
+                    "3 m from \(fleet.beacons[beacon].name)", at: position, beacon: beacon, clear: clear,
+                    detectedShare: detectedShare)
+            }
         }
         self.places = places
         var paths: [PlannedPath] = []
@@ -110,6 +124,25 @@ struct VisitPlan {
         }
         self.paths = paths
         wanderBounds = paths.isEmpty ? fleet.site?.bounds : nil
+    }
+
+    /// Returns the length of the cycle in which a beacon sends in µs. A pattern that takes too long for a pause counts as
+    /// its mean interval.
+    private static func cycle(of beacon: SiteBeacon) -> Double {
+        if let cycle = beacon.pattern?.cycleMicroseconds, cycle <= longestPause { return Double(cycle) }
+        return beacon.intervalMicroseconds + AdvertisingDelay.meanMicroseconds
+    }
+
+    /// The longest pause between two visits, in µs.
+    private static let longestPause = 60_000_000
+
+    /// Returns the places of a grid over a floor, at most `limit` of them; nowhere else than at (0, 0) if the floor has no
+    /// extent.
+    private static func positions(on site: Site, limit: Int) -> [FloorPosition] {
+        guard let bounds = site.bounds else { return [FloorPosition(x: 0, y: 0)] }
+        let positions = SiteCoverage.grid(over: bounds, outline: site.outline, limit: limit).positions
+        guard positions.isEmpty else { return positions }
+        return [FloorPosition(x: (bounds.low.x + bounds.high.x) / 2, y: (bounds.low.y + bounds.high.y) / 2)]
     }
 }
 
@@ -151,6 +184,9 @@ struct PhoneVisit {
     var bestBeacon = -1
     /// The 95th percentile of the time to detect the best beacon, by the plan, in s.
     var detectionSeconds95: Double?
+    /// True if a copy of the best beacon was counted. Only the first copy of a visit is counted: a visit ends with the
+    /// first clear copy, so it has further copies only if the first one was lost, and losses come in runs.
+    var isCounted = false
     /// True if the best beacon was detected.
     var isDetected = false
     /// True if the best beacon was detected by a packet with which no other packet overlapped.
@@ -173,8 +209,10 @@ struct PhoneVisits {
     private let plan: VisitPlan
     private var random: SplitMix64
 
-    /// The longest visit at a place, in s.
-    private static let longestStand = 120.0
+    /// The shortest visit at a place, as a multiple of the 95th percentile of the time to detection.
+    static let leastRatio = 1.5
+    /// The shortest range from which the length of a pause between two visits is drawn, in µs.
+    private static let pauseRange = 4e6
     /// The length of a visit in which a phone wanders, in s.
     private static let wanderSeconds = 120.0
     /// The speed of a phone that wanders, in m/s.
@@ -188,7 +226,6 @@ struct PhoneVisits {
     /// Returns the next visit, a generator of random numbers for its levels, and the phase of its scan in µs. The visit
     /// begins at a random time after `time` in µs.
     mutating func next(after time: Int) -> (visit: PhoneVisit, random: SplitMix64, phase: Int) {
-        let begin = time + 1 + Int(random.nextUnit() * 4e6)
         var place = random.nextUnit()
         var scanner = 0
         for (index, part) in plan.scanners.parts.enumerated() {
@@ -202,8 +239,9 @@ struct PhoneVisits {
         if stands {
             let index = random.next(upTo: UInt32(plan.places.count - 1))
             let place = plan.places[index]
+            let begin = begin(after: time, cycle: place.cycleMicroseconds)
             let seconds95 = place.detectionSeconds95[scanner]
-            let seconds = min(Self.longestStand, max(plan.target.seconds, 1.5 * (seconds95 ?? 0)) + 0.5)
+            let seconds = max(plan.target.seconds, Self.leastRatio * (seconds95 ?? 0)) + 0.5
             visit = PhoneVisit(
                 kind: .stand(place: index), scanner: scanner, begin: begin, end: begin + Int(seconds * 1e6),
                 corners: [place.position], speed: 0)
@@ -212,6 +250,7 @@ struct PhoneVisits {
         } else if !plan.paths.isEmpty {
             let index = random.next(upTo: UInt32(plan.paths.count - 1))
             let walk = plan.paths[index].walk
+            let begin = begin(after: time)
             visit = PhoneVisit(
                 kind: .walk(path: index), scanner: scanner, begin: begin,
                 end: begin + Int(walk.length / walk.speed * 1e6), corners: walk.corners, speed: walk.speed)
@@ -223,13 +262,24 @@ struct PhoneVisits {
                 length += max(0.1, corners[corners.count - 1].distance(to: next))
                 corners.append(next)
             }
+            let begin = begin(after: time)
             visit = PhoneVisit(
                 kind: .wander, scanner: scanner, begin: begin,
                 end: begin + Int(Self.wanderSeconds * 1e6), corners: corners, speed: Self.wanderSpeed)
         }
         let cycle = Scan.cycle(plan.scanners.parts[scanner].scanner)
-        let phase = begin - Int(random.nextUnit() * Double(cycle))
+        let phase = visit.begin - Int(random.nextUnit() * Double(cycle))
         return (visit, SplitMix64(seed: random.next()), phase)
+    }
+
+    /// Returns a random time after `time`, in µs.
+    ///
+    /// - Parameter cycle: The length of the cycle in which the best beacon sends, in µs. The previous visit may have ended
+    ///   with an event of this beacon. The time is drawn from a range of whole cycles, so that the next visit begins at a
+    ///   random phase nevertheless.
+    private mutating func begin(after time: Int, cycle: Double = 0) -> Int {
+        let range = cycle > 0 ? (Self.pauseRange / cycle).rounded(.up) * cycle : Self.pauseRange
+        return time + 1 + Int(random.nextUnit() * range)
     }
 
     private typealias Scan = AirReception.Scan

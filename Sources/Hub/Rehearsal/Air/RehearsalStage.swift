@@ -36,8 +36,13 @@ struct RehearsalStage {
     private var due: [Int]
     /// The earliest time in ``due``.
     private var nextDue = 0
-    /// By beacon: true if its time to detection can be compared with the plan, because the plan's assumptions hold.
-    private var isComparable: [Bool] = []
+    /// By beacon: the reason why its times to detection are not compared with the plan; nil if they are.
+    private var exclusions: [RehearsalTallies.Exclusion?] = []
+    /// By beacon: the compared detections.
+    private var detectionsOf: [RehearsalTallies.Detections]
+    /// By part of the time: the compared detections of beacons with sets of their own, and of beacons whose
+    /// advertisements take turns on one set.
+    private var detectionsIn: [(own: RehearsalTallies.Detections, turns: RehearsalTallies.Detections)]
 
     // Receivers.
     /// By receiver, then by beacon: the index of the link in the receiver's tally; -1 for beacons that the receiver
@@ -85,6 +90,8 @@ struct RehearsalStage {
         rows = Array(repeating: [], count: phones)
         shadows = Array(repeating: [], count: phones)
         due = Array(repeating: 0, count: phones)
+        detectionsOf = Array(repeating: .init(), count: fleet.beacons.count)
+        detectionsIn = Array(repeating: (.init(), .init()), count: RehearsalTallies.parts)
         linkOf = Array(repeating: Array(repeating: -1, count: fleet.beacons.count), count: receivers)
         lastPacket = Array(repeating: 0, count: receivers)
         deafAt = Array(repeating: Int.max, count: receivers)
@@ -115,13 +122,18 @@ struct RehearsalStage {
         payloads = Array(repeating: nil, count: emitters.count * RehearsedMachine.ringSize)
         playbackEvents = Array(repeating: (-1, Int.min), count: emitters.count)
         let faulty = Set(options.faults.map(\.subject))
-        isComparable = fleet.beacons.map { !$0.sharesSet && !faulty.contains($0.name) }
+        exclusions = fleet.beacons.map { beacon in
+            if faulty.contains(beacon.name) { return .fault }
+            if beacon.hasDependentCycle(end: end) { return .pattern }
+            return fleet.model.background.loads.isEven ? nil : .channels
+        }
         for receiver in 0..<receivers { try beginReceiver(receiver) }
         generators = (0..<options.phones).map { PhoneVisits(plan, phone: $0, seed: options.seed) }
         for phone in generators.indices {
-            let next = generators[phone].next(after: -4_000_000 + 1)
+            // The plan is about beacons that are on the air, so no visit begins before all machines are switched on.
+            let next = generators[phone].next(after: fleet.startMicroseconds(end: end))
             upcoming[phone] = next
-            due[phone] = max(0, next.visit.begin)
+            due[phone] = next.visit.begin
         }
         nextDue = due.min() ?? Int.max
         playbackPhones = generators.map { _ in RehearsalPlayback.Phone(scanner: "") }
@@ -299,7 +311,10 @@ struct RehearsalStage {
         let isBest =
             visit.bestBeacon == emitter.beacon && !emitter.isClone
             && Int(packet.advertisement) == fleet.beacons[emitter.beacon].fastest
-        if isBest { tallies.phoneCopies.add(outcome, clearShare: visit.clearShares[Int(packet.advertisement)]) }
+        if isBest, !visit.isCounted {
+            visits[phone]?.isCounted = true
+            tallies.phoneCopies.add(outcome, clearShare: visit.clearShares[Int(packet.advertisement)])
+        }
         guard outcome.isReceived, event >= visit.begin else { return }
         if emitter.isClone { tallies.beacons[emitter.beacon].foreignPackets += 1 }
         let beacon = Int32(emitter.beacon)
@@ -327,18 +342,25 @@ struct RehearsalStage {
         }
     }
 
-    /// Compares a time to detection in s with the 95th percentile that the plan expects.
+    /// Compares a time to detection in s with the 95th percentile that the plan expects. The time is infinite if the
+    /// best beacon was not detected.
     private mutating func compare(_ visit: PhoneVisit, _ seconds: Double) {
         // Visits that the end of the rehearsal cuts short are left out, because only short times could be measured in
         // them.
         guard visit.end <= end else { return }
-        guard visit.bestBeacon >= 0, let seconds95 = visit.detectionSeconds95, seconds95.isFinite, seconds95 > 0,
-            isComparable[visit.bestBeacon]
-        else {
-            tallies.ratios.excluded += 1
-            return
+        guard visit.bestBeacon >= 0 else { return }
+        if let exclusion = exclusions[visit.bestBeacon] { return tallies.exclude(exclusion) }
+        guard let seconds95 = visit.detectionSeconds95, seconds95 > 0 else { return tallies.exclude(.late) }
+        let ratio = seconds / seconds95
+        let part = min(RehearsalTallies.parts - 1, visit.begin / partMicroseconds)
+        detectionsOf[visit.bestBeacon].add(ratio: ratio)
+        if fleet.beacons[visit.bestBeacon].sharesSet {
+            tallies.turnRatios.add(ratio)
+            detectionsIn[part].turns.add(ratio: ratio)
+        } else {
+            tallies.ratios.add(ratio)
+            detectionsIn[part].own.add(ratio: ratio)
         }
-        tallies.ratios.add(seconds / seconds95)
     }
 
     // MARK: Phones
@@ -444,9 +466,7 @@ struct RehearsalStage {
                 tallies.places[place].detected += 1
             }
             // If the beacon was not detected, its time to detection is longer than the visit.
-            if isWhole, visit.bestBeacon >= 0, !visit.isDetectedClear, visit.detectionSeconds95 != nil {
-                compare(visit, .greatestFiniteMagnitude)
-            }
+            if isWhole, visit.bestBeacon >= 0, !visit.isDetectedClear { compare(visit, .infinity) }
         case .walk(let path):
             if isWhole {
                 if !visit.found.isEmpty { tallies.paths[path].detected += 1 }
@@ -493,12 +513,16 @@ struct RehearsalStage {
                 "The collector ran for the first \(NumberFormat.significant(Double(rooms.end) / 3600e6)) h, because it takes "
                     + "more computing time than the rest of the rehearsal.")
         }
-        if tallies.ratios.excluded > 0 {
-            tallies.ratios.reason =
-                fleet.beacons.contains(where: \.sharesSet)
-                ? "machines with one advertising set send their advertisements in turn, and the plan treats each as sent on "
-                    + "its own"
-                : "beacons with a planted fault, and detections that the plan expects after more than 300 s, are not compared"
+        for (beacon, detections) in zip(fleet.beacons, detectionsOf) {
+            if beacon.sharesSet {
+                tallies.turnRatios.beacons.add(detections)
+            } else {
+                tallies.ratios.beacons.add(detections)
+            }
+        }
+        for detections in detectionsIn {
+            tallies.ratios.times.add(detections.own)
+            tallies.turnRatios.times.add(detections.turns)
         }
         if playback != nil {
             playback?.phones = playbackPhones

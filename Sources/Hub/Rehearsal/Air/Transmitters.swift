@@ -52,11 +52,10 @@ final class Transmitters: Sendable {
         let clones = faults.filter { $0.kind == .clone }
         var emitters = fleet.beacons.indices.map { Emitter(beacon: $0, isClone: false) }
         var begins = fleet.beacons.indices.map { index in
-            // The machines are switched on at random times, because machines that start together would send at the same
-            // times for a while.
+            // The machines are switched on at random times, because machines that start together send at the same times
+            // for hours: only advDelay moves them apart.
             var random = SplitMix64(seed: RehearsalSeed.mix(seed, 3, index))
-            let longest = fleet.beacons[index].sent.map(\.longestMicroseconds).max() ?? 0
-            return Int(random.nextUnit() * min(longest, 1_000_000)) + 1
+            return Int(random.nextUnit() * fleet.beacons[index].spreadMicroseconds(end: end)) + 1
         }
         for clone in clones {
             guard let beacon = fleet.beacons.firstIndex(where: { $0.name == clone.subject }) else { continue }

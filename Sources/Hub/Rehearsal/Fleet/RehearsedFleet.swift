@@ -116,6 +116,11 @@ public struct RehearsedFleet: Sendable {
         startUnixSeconds = beacons.compactMap(\.epoch).max().map { $0 + Self.afterEpoch } ?? Self.defaultStart
     }
 
+    /// The time in µs after which all machines are on the air.
+    ///
+    /// - Parameter end: The end of the rehearsal in µs.
+    func startMicroseconds(end: Int) -> Int { Int(beacons.map { $0.spreadMicroseconds(end: end) }.max() ?? 0) + 1 }
+
     // MARK: Files
 
     private static func contents(_ path: String) throws(RehearsalError) -> [UInt8] {
@@ -320,6 +325,24 @@ struct RehearsedBeacon: Sendable {
                 < (sent[right].periodMicroseconds, sent[right].airtimeMicroseconds)
         } ?? 0
     }
+
+    /// The length in µs of the longest cycle in which the beacon sends: an interval, or all parts of a pattern.
+    private var cycleMicroseconds: Double {
+        sent.map { max($0.longestMicroseconds, Double($0.source.advertisement.pattern?.cycleMicroseconds ?? 0)) }.max()
+            ?? 0
+    }
+
+    /// The range of random times in µs from which the time is drawn at which the machine is switched on: a whole cycle,
+    /// so that the cycles of the machines are independent of each other, but at most a tenth of the rehearsal.
+    ///
+    /// - Parameter end: The end of the rehearsal in µs.
+    func spreadMicroseconds(end: Int) -> Double {
+        let longest = sent.map(\.longestMicroseconds).max() ?? 0
+        return min(cycleMicroseconds, max(longest, Double(end / 10)))
+    }
+
+    /// True if a rehearsal until `end`, in µs, is so short that the cycles of the machines depend on each other.
+    func hasDependentCycle(end: Int) -> Bool { spreadMicroseconds(end: end) < cycleMicroseconds }
 
     /// True if the beacon's advertisements take turns on one advertising set.
     var sharesSet: Bool { sent.count > 1 && !model.hasExtendedAdvertising }

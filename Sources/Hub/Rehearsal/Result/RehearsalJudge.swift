@@ -479,41 +479,97 @@ struct RehearsalJudge {
 
     private mutating func judgePercentile() {
         guard tallies.subject.phones > 0 else { return }
-        let counts = tallies.ratios.counts
-        let count = counts.reduce(0, +)
+        let subject = "95th percentile of the detection, as a share of the plan's"
+        var promise = percentile(tallies.ratios, subject)
+        let hasTurns = tallies.turnRatios.counts.contains { $0 > 0 }
+        if promise.measured != nil {
+            let error = z * Self.shareError(tallies.ratios)
+            let range = [0.95 - error, 0.95 + error].map { Self.quantile($0, of: tallies.ratios.counts) }
+            promise.verdict = .holds
+            if range[0] > 1 + Self.percentileTolerance || range[1] < 1 - Self.percentileTolerance {
+                explain(
+                    &promise,
+                    "95 % of the phones found a beacon in \(ratioText(promise)) of the time that the plan expects",
+                    faults: [], nil)
+            }
+        } else if hasTurns {
+            promise.reason = "too few machines send each advertisement on a set of its own"
+        }
+        for exclusion in RehearsalTallies.Exclusion.allCases where tallies.excluded[exclusion.rawValue] > 0 {
+            promise.reason +=
+                (promise.reason.isEmpty ? "" : "; ") + "without \(tallies.excluded[exclusion.rawValue]) visits: "
+                + reason(of: exclusion)
+        }
+        promises.append(promise)
+        guard hasTurns else { return }
+        var turns = percentile(tallies.turnRatios, "\(subject): several advertisements on one set")
+        if turns.measured != nil { turns.reason = Self.turnsReason }
+        promises.append(turns)
+    }
+
+    /// The reason why machines with several advertisements on one set are not compared with the plan.
+    private static let turnsReason =
+        "these machines send their advertisements in turn, so the times between the events of each are multiples of the "
+        + "set's interval; the plan expects each at its own interval"
+
+    private func reason(of exclusion: RehearsalTallies.Exclusion) -> String {
+        switch exclusion {
+        case .fault: "a fault is planted in the machine of the beacon"
+        case .pattern:
+            "the pattern of the beacon takes longer than a tenth of the rehearsal, so all machines are in the same part of it"
+        case .channels: "other devices occupy some channels more than others, and the plan uses the mean"
+        case .late: "the plan expects the detection after more than \(seconds(VisitPlan.longestSeconds95))"
+        }
+    }
+
+    /// Returns the promise about the 95th percentile of the times to detection, not judged yet.
+    private func percentile(_ ratios: RehearsalTallies.Ratios, _ subject: String) -> RehearsalPromise {
+        let counts = ratios.counts
         var promise = RehearsalPromise(
-            .percentile, "95th percentile of the detection, as a share of the plan's", relation: .equal,
-            expected: 100, measured: nil, unit: "%", count: count, verdict: .unjudged)
-        defer { promises.append(promise) }
-        guard count >= 200 else {
-            promise.reason =
-                tallies.ratios.reason.isEmpty ? "fewer than 200 phones were compared" : tallies.ratios.reason
-            return
+            .percentile, subject, relation: .equal, expected: 100, measured: nil, unit: "%", count: counts.reduce(0, +),
+            verdict: .unjudged)
+        guard promise.count >= 200 else {
+            promise.reason = "fewer than 200 phones were compared"
+            return promise
         }
-        let quantile = Self.quantile(0.95, of: counts)
-        // The probability density at the percentile, from the detections in the ten bins on each side of it.
-        let bin = Int(quantile / RehearsalTallies.Ratios.step)
-        let window = max(0, bin - 10)...min(counts.count - 1, bin + 10)
-        let density =
-            Double(counts[window].reduce(0, +)) / Double(count)
-            / (Double(window.count) * RehearsalTallies.Ratios.step)
-        let error = (0.95 * 0.05 / Double(count)).squareRoot() / max(density, 0.01)
-        promise.measured = 100 * quantile
-        promise.standardError = 100 * error
-        promise.verdict = .holds
-        if !tallies.ratios.reason.isEmpty {
-            promise.reason = "without \(tallies.ratios.excluded) detections: \(tallies.ratios.reason)"
+        let error = Self.shareError(ratios)
+        promise.measured = 100 * Self.quantile(0.95, of: counts)
+        promise.standardError =
+            50 * (Self.quantile(0.95 + error, of: counts) - Self.quantile(0.95 - error, of: counts))
+        if ratios.beacons.count == 1, tallies.phoneCopies.expectedClear < 1_000_000 * tallies.phoneCopies.offered {
+            promise.reason = "all phones looked for the same beacon, so only several seeds show how its collisions vary"
         }
-        guard abs(quantile - 1) > Self.percentileTolerance + z * error else { return }
-        explain(
-            &promise,
-            "95 % of the phones found a beacon in \(percent(quantile)) of the time that the plan expects", faults: [],
-            nil)
+        return promise
+    }
+
+    /// The measured percentile in words. Longer times than the shortest visit are not measured.
+    private func ratioText(_ promise: RehearsalPromise) -> String {
+        let ratio = (promise.measured ?? 0) / 100
+        return ratio < PhoneVisits.leastRatio ? percent(ratio) : "at least \(percent(PhoneVisits.leastRatio))"
+    }
+
+    /// The standard error of the share of the detections that took at most the 95th percentile.
+    ///
+    /// The variance is that of independent detections, plus the larger of two excesses: that of the scatter between
+    /// beacons, and that of the scatter between parts of the time.
+    private static func shareError(_ ratios: RehearsalTallies.Ratios) -> Double {
+        let all = Double(ratios.counts.reduce(0, +))
+        let late = Double(ratios.counts.dropFirst(Int(1 / RehearsalTallies.Ratios.step)).reduce(0, +)) / all
+        func excess(_ clusters: RehearsalTallies.Clusters) -> Double {
+            guard clusters.count > 1 else { return 0 }
+            let squares =
+                Double(clusters.lateSquares) - 2 * late * Double(clusters.products)
+                + late * late * Double(clusters.squares)
+            let count = Double(clusters.count)
+            return max(0, count / (count - 1) * squares / (all * all) - late * (1 - late) / all)
+        }
+        // The excess between beacons counts twice, because a collision delays the detection of two beacons.
+        return (0.95 * 0.05 / all + max(2 * excess(ratios.beacons), excess(ratios.times))).squareRoot()
     }
 
     /// The quantile of a histogram of ratios, with linear interpolation within a bin.
     private static func quantile(_ share: Double, of counts: [Int]) -> Double {
-        let wanted = share * Double(counts.reduce(0, +))
+        let wanted = min(max(share, 0), 1) * Double(counts.reduce(0, +))
         var sum = 0.0
         for (bin, count) in counts.enumerated() {
             if sum + Double(count) >= wanted, count > 0 {

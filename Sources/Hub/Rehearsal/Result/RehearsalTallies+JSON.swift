@@ -24,8 +24,7 @@ extension RehearsalTallies {
                         ])
                     })
             ),
-            ("ratios", .integers(ratios.counts)), ("excluded", .integer(ratios.excluded)),
-            ("reason", .string(ratios.reason)),
+            ("ratios", ratios.json), ("turnRatios", turnRatios.json), ("excluded", .integers(excluded)),
             ("phoneCollisions", .integers(phoneCopies.values)),
             (
                 "faults",
@@ -56,7 +55,9 @@ extension RehearsalTallies {
         guard let subject = node["subject"].flatMap({ Subject($0) }), let seeds = node["seeds"]?.integers,
             let beacons = node["beacons"]?.elements, let receivers = node["receivers"]?.elements,
             let places = node["places"]?.elements, let paths = node["paths"]?.elements,
-            let counts = node["ratios"]?.integers, counts.count == Ratios().counts.count,
+            let ratios = node["ratios"].flatMap({ Ratios($0) }),
+            let turnRatios = node["turnRatios"].flatMap({ Ratios($0) }), let excluded = node["excluded"]?.integers,
+            excluded.count == Exclusion.allCases.count,
             let collisions = node["phoneCollisions"]?.integers, collisions.count == 4,
             let faults = node["faults"]?.elements
         else { return nil }
@@ -75,9 +76,9 @@ extension RehearsalTallies {
                 name: name, expected: values[0], expectedBeacons: values[1], walks: values[2], detected: values[3],
                 beacons: values[4])
         }
-        ratios.counts = counts
-        ratios.excluded = node["excluded"]?.integer ?? 0
-        ratios.reason = node["reason"]?.string ?? ""
+        self.ratios = ratios
+        self.turnRatios = turnRatios
+        self.excluded = excluded
         phoneCopies = Copies(values: collisions)
         self.faults = faults.compactMap { fault in
             guard let kind = fault[0]?.string, let subject = fault[1]?.string, let at = fault[2]?.integer,
@@ -231,6 +232,31 @@ extension RehearsalTallies.Link {
         self.init(
             beacon: values[0], expectedLevel: values[1], copies: .init(values: Array(values[2...])), count: count,
             levelSum: levelSum)
+    }
+}
+
+extension RehearsalTallies.Ratios {
+    fileprivate var json: JSONValue {
+        .record([
+            ("counts", .integers(counts)), ("beacons", .integers(beacons.values)), ("times", .integers(times.values)),
+        ])
+    }
+
+    fileprivate init?(_ node: JSONNode) {
+        guard let counts = node["counts"]?.integers, counts.count == Self().counts.count,
+            let beacons = node["beacons"]?.integers, beacons.count == 4, let times = node["times"]?.integers,
+            times.count == 4
+        else { return nil }
+        self.init(counts: counts, beacons: .init(values: beacons), times: .init(values: times))
+    }
+}
+
+extension RehearsalTallies.Clusters {
+    fileprivate var values: [Int] { [count, squares, lateSquares, products] }
+
+    /// - Parameter values: Four numbers in the order of ``values``.
+    fileprivate init(values: [Int]) {
+        self.init(count: values[0], squares: values[1], lateSquares: values[2], products: values[3])
     }
 }
 

@@ -144,16 +144,76 @@ public struct RehearsalTallies: Hashable, Sendable {
     /// A histogram of the times to detection, as multiples of the 95th percentile of the plan. Each bin covers 0.01.
     struct Ratios: Hashable, Sendable {
         static let step = 0.01
-        /// The number of times in each bin. The last bin also contains all larger times.
-        var counts = [Int](repeating: 0, count: 401)
-        /// The number of detections that are not compared, because the plan's assumptions do not hold for them.
-        var excluded = 0
-        /// The reason why detections are excluded, in one sentence; empty if none are excluded.
-        var reason = ""
+        /// The number of times in each bin. The last bin contains all times after the shortest visit
+        /// (``PhoneVisits/leastRatio``), and the beacons that were not detected.
+        var counts = [Int](repeating: 0, count: Int((PhoneVisits.leastRatio / step).rounded()) + 1)
+        /// The clusters of all detections of one beacon. They depend on each other, because the beacons that collide
+        /// with it change only slowly.
+        var beacons = Clusters()
+        /// The clusters of all detections in one part of the time (see ``parts``). They depend on each other, because all
+        /// phones receive the same events, with the same random delays.
+        var times = Clusters()
 
+        /// - Parameter ratio: Infinite if the beacon was not detected.
         mutating func add(_ ratio: Double) {
-            // The ratio is huge or infinite if the beacon was not detected.
             counts[Int(min(max(0, ratio / Self.step), Double(counts.count - 1)))] += 1
+        }
+
+        mutating func add(_ other: Self) {
+            addCounts(&counts, other.counts)
+            beacons.add(other.beacons)
+            times.add(other.times)
+        }
+    }
+
+    /// A reason why a time to detection is not compared with the plan.
+    enum Exclusion: Int, CaseIterable {
+        /// A fault is planted in the machine of the beacon.
+        case fault
+        /// The cycle of the beacon's pattern is so long that all machines are in the same part of it.
+        case pattern
+        /// Other devices occupy some channels more than others, and the plan uses the mean.
+        case channels
+        /// The plan expects the detection after a longer time than ``VisitPlan/longestSeconds95``.
+        case late
+    }
+
+    /// Numbers of detections that were compared with the plan.
+    struct Detections: Hashable, Sendable {
+        var all = 0
+        /// The number of detections that took longer than the 95th percentile of the plan.
+        var late = 0
+
+        mutating func add(ratio: Double) {
+            all += 1
+            if ratio > 1 { late += 1 }
+        }
+    }
+
+    /// Sums over clusters of detections that may depend on each other, for the error of a share of all detections.
+    struct Clusters: Hashable, Sendable {
+        var count = 0
+        /// The sum of the squares of the numbers of detections.
+        var squares = 0
+        /// The sum of the squares of the numbers of late detections.
+        var lateSquares = 0
+        /// The sum of the products of both numbers.
+        var products = 0
+
+        /// Adds one cluster, if it has any detections.
+        mutating func add(_ own: Detections) {
+            guard own.all > 0 else { return }
+            count += 1
+            squares += own.all * own.all
+            lateSquares += own.late * own.late
+            products += own.all * own.late
+        }
+
+        mutating func add(_ other: Self) {
+            count += other.count
+            squares += other.squares
+            lateSquares += other.lateSquares
+            products += other.products
         }
     }
 
@@ -205,11 +265,19 @@ public struct RehearsalTallies: Hashable, Sendable {
     var receivers: [Receiver]
     var places: [Place]
     var paths: [Path]
+    /// The detections of beacons for which the plan's assumptions hold.
     var ratios = Ratios()
-    /// The copies of the best beacon at phones that stand.
+    /// The detections of beacons whose advertisements take turns on one advertising set.
+    var turnRatios = Ratios()
+    /// By exclusion: the number of visits whose times to detection are not compared with the plan.
+    var excluded = [Int](repeating: 0, count: Exclusion.allCases.count)
+    /// The first copy of the best beacon in each visit of a phone that stands.
     var phoneCopies = Copies()
     var faults: [Fault] = []
     var notes: [String] = []
+
+    /// Counts a visit whose time to detection is not compared with the plan.
+    mutating func exclude(_ exclusion: Exclusion) { excluded[exclusion.rawValue] += 1 }
 
     /// Adds the counts of another run.
     ///
@@ -238,8 +306,9 @@ public struct RehearsalTallies: Hashable, Sendable {
             paths[index].detected += other.paths[index].detected
             paths[index].beacons += other.paths[index].beacons
         }
-        addCounts(&ratios.counts, other.ratios.counts)
-        ratios.excluded += other.ratios.excluded
+        ratios.add(other.ratios)
+        turnRatios.add(other.turnRatios)
+        addCounts(&excluded, other.excluded)
         phoneCopies.add(other.phoneCopies)
         faults += other.faults
         notes += other.notes.filter { !notes.contains($0) }

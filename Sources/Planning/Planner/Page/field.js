@@ -223,7 +223,8 @@ const field = (() => {
   }
 
   // The share of cases in which a scanner in range finds a beacon within the target time. Any mixture of beacons counts
-  // as the number of equal beacons with the same share of clear packets. To compute the latencies takes a while: `work`
+  // as the number of equal beacons with the same share of clear packets. Losses to other beacons come in runs, and losses
+  // to the background do not, so the background does not count as beacons. To compute the latencies takes a while: `work`
   // computes missing latencies step by step. Until then, the nearest known latencies are used.
   function detection(air) {
     const known = new Map(), missing = new Map();
@@ -248,7 +249,8 @@ const field = (() => {
       if (clear <= 0) return 0;
       const hit = 2 * airtime(beacon.payloadOctets) / (beacon.intervalMs + J / 2);
       if (hit >= 1) return 0;
-      const beacons = 1 + Math.log(Math.min(1, clear)) / Math.log1p(-hit);
+      const clearOfBeacons = clear / (1 - air.backgroundLoad) ** 2;
+      const beacons = 1 + Math.log(Math.min(1, clearOfBeacons)) / Math.log1p(-hit);
       if (beacons >= 1e6) return 0;
       const row = rowOf(beacon), [few, many] = neighbors(beacons);
       for (const n of beacons > few ? [few, many] : [few]) {
@@ -256,7 +258,7 @@ const field = (() => {
       }
       const low = shareAt(row, few), high = shareAt(row, many);
       if (low === null || beacons <= few) return low;
-      // The logarithm of the share that is not found is interpolated by the share of clear packets.
+      // The logarithm of the share that is not found is interpolated by the share of packets clear of other beacons.
       const part = Math.expm1((beacons - few) * Math.log1p(-hit)) / Math.expm1((many - few) * Math.log1p(-hit));
       return 1 - (1 - low) ** (1 - part) * (1 - high) ** part;
     }
@@ -267,7 +269,8 @@ const field = (() => {
         let sum = 0;
         for (const { scanner, share: part } of air.scanners) {
           const settings = {
-            intervalMs: beacon.intervalMs, payloadOctets: beacon.payloadOctets, backgroundLoad: 0, backgroundAirtimeMs: 0,
+            intervalMs: beacon.intervalMs, payloadOctets: beacon.payloadOctets, backgroundLoad: air.backgroundLoad,
+            backgroundAirtimeMs: 0,
             copySpacingMs: 1, detectWithinS: air.target.detectWithinS, scanner,
           };
           sum += part * (yield* latency.shareOf(settings, n));
