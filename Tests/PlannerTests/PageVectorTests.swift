@@ -145,6 +145,7 @@ struct PageVectors: Codable {
             Floor.museum, Floor.museum.replacing(#""probability":0.8"#, with: #""probability":0.8,"beacons":3"#),
             Floor.withPathLoss(#"{"model":"itu","coefficient":28}"#),
             Floor.withPathLoss(#"{"model":"heydon"}"#), Floor.withPathLoss(#"{"model":"thesis","shadowingDb":0}"#),
+            Floor.withBackground("0.5"), Floor.withBackground(#"{"37":0.7,"38":0,"39":0.3}"#),
         ].map { try Floor($0) }
         let values = [
             0, 1e-12, 3.21e-7, 9.9996e-5, 0.00043, 0.05, 0.167, 0.9951, 0.99951, 0.99999, 1, 2.154, 9.999, 12.5, 99.96,
@@ -243,6 +244,16 @@ extension PageVectors.Floor {
         {"version":1,"name":"hall","walls":[{"from":[12,-5],"to":[12,5],"attenuationDb":3.5}],
         "beacons":[{"name":"a","position":[0,0]},{"name":"b","position":[25,0],"radioPowerDbm":4}],
         "scanner":"continuous","pathLoss":\#(model)}
+        """#
+    }
+
+    /// One beacon that several losses in a row keep from the target, and one with another interval and length.
+    static func withBackground(_ load: String) -> String {
+        #"""
+        {"version":1,"name":"hall","walls":[{"from":[12,-5],"to":[12,5],"attenuationDb":3.5}],
+        "beacons":[{"name":"a","position":[0,0],"intervalMs":100},
+        {"name":"b","position":[25,0],"intervalMs":417.5,"payloadOctets":10}],
+        "scanner":"continuous","backgroundLoad":\#(load),"target":{"detectWithinS":0.5,"probability":0.8}}
         """#
     }
 
