@@ -1,8 +1,8 @@
 /// A value that no model accepts.
 public enum AirtimeError: Error, Hashable, Sendable {
-    /// Too few advertisers.
+    /// Too few advertisers, or more than a calculation allows.
     case count(Int)
-    /// An airtime in µs that is not a positive number.
+    /// An airtime in µs that is not a positive number, or longer than a calculation allows.
     case airtime(Double)
     /// An advertising interval in µs that is not a number, or too short.
     case interval(Double)
@@ -26,7 +26,9 @@ public enum AirtimeError: Error, Hashable, Sendable {
 extension AirtimeError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .count(let count): "\(count) beacons are not enough"
+        case .count(let count): "\(count) beacons are \(count < 1 ? "not enough" : "too many for this calculation")"
+        case .airtime(let value) where value > 0 && value.isFinite:
+            "an airtime of \(value) µs is too long for this calculation"
         case .airtime(let value): "an airtime of \(value) µs is not a positive number"
         case .interval(let value) where value > AdvertisingDelay.maximumMicroseconds * 1024:
             "an advertising interval of \(value / 1000) ms is longer than 10.24 s, the longest of legacy advertising"
