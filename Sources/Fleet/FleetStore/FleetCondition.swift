@@ -85,7 +85,7 @@ public struct FleetCondition: Sendable {
 
 /// The status of a beacon, and its source.
 @dynamicMemberLookup
-public struct BeaconReport: Hashable, Sendable {
+public struct BeaconReport: Equatable, Sendable {
     /// The status. The name of the instance is the name of the beacon.
     public var status: InstanceStatus
     /// The host or file of the report.
