@@ -502,7 +502,7 @@ struct RehearsalJudge {
         }
         promises.append(promise)
         guard hasTurns else { return }
-        var turns = percentile(tallies.turnRatios, "\(subject): several advertisements on one set")
+        var turns = percentile(tallies.turnRatios, "advertisements in turn on one set: \(subject)")
         if turns.measured != nil { turns.reason = Self.turnsReason }
         promises.append(turns)
     }
