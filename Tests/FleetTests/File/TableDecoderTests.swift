@@ -131,7 +131,7 @@ struct TableTests {
         arguments: [
             ("name,page\na/b,x\n", "t.csv:2:1: name: \"a/b\" would lead into another directory"),
             ("name,page\n../a,x\n", "would lead into another directory"), ("name,page\n.a,x\n", "would be hidden"),
-            ("name,page\n-a,x\n", "taken for an option"), ("name,page\na%i,x\n", "unit files replace"),
+            ("name,page\n-a,x\n", "read as an option"), ("name,page\na%i,x\n", "special meaning in unit files"),
             ("name,page\n=1+1,x\n", "formula"), ("name,page\n@a,x\n", "formula"), ("name,page\na b,x\n", "a space"),
             ("name,page\n\"a\nb\",x\n", "the control character 0x0A"), ("name,page\nä,x\n", "beyond ASCII"),
             ("name,page\n,x\n", "the name is empty"),
@@ -297,7 +297,7 @@ struct TableTests {
     func reportsAllProblemsInOneRun() {
         let fleet = Self.fleet.replacing("\"intervalMs\": \"${interval}\"", with: "\"intervalMs\": \"${intervall}\"")
         let problems = MadeFleet.problems(fleet, tables: ["t.csv": "name,page,page\n%,x,\nb\nc,x,\n"])
-        for part in ["the variable \"intervall\" is not set", "appears twice", "unit files replace", "has 1 cells"] {
+        for part in ["the variable \"intervall\" is not set", "appears twice", "special meaning in unit files", "has 1 cells"] {
             #expect(problems.contains { $0.contains(part) }, "\(part): \(problems)")
         }
     }
