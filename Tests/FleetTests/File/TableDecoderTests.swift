@@ -297,7 +297,9 @@ struct TableTests {
     func reportsAllProblemsInOneRun() {
         let fleet = Self.fleet.replacing("\"intervalMs\": \"${interval}\"", with: "\"intervalMs\": \"${intervall}\"")
         let problems = MadeFleet.problems(fleet, tables: ["t.csv": "name,page,page\n%,x,\nb\nc,x,\n"])
-        for part in ["the variable \"intervall\" is not set", "appears twice", "special meaning in unit files", "has 1 cells"] {
+        for part in [
+            "the variable \"intervall\" is not set", "appears twice", "special meaning in unit files", "has 1 cells",
+        ] {
             #expect(problems.contains { $0.contains(part) }, "\(part): \(problems)")
         }
     }
