@@ -512,7 +512,7 @@ def test_find_on_no_map_is_a_sentence(tape):
     (["map.json", "--from", "map.json"], 65, "a map of signals, not a run"),
     (["map.json", "--from", "survey.jsonl", "--algorithm", "best"], 64, "use nn"),
     (["map.json", "--from", "survey.jsonl", "--window-s", "0"], 64, "out of range"),
-    (["map.json", "--from", "survey.jsonl", "--receiver-offset", "loud"], 64, "not a number"),
+    (["map.json", "--from", "survey.jsonl", "--receiver-offset", "loud"], 64, "write a number, such as 2.5 or 2.5 dB"),
     (["map.json", "--from", "survey.jsonl", "--every-s", "0"], 64, "0.1 s"),
     (["map.json", "--from", "survey.jsonl", "--adapter", "virtual"], 64, "--from"),
     (["map.json", "--from", "survey.jsonl", "--truth", "nothing.csv"], 65, "columns x and y"),
