@@ -41,7 +41,7 @@ struct BeaconSilence: Sendable {
     private let learns: Bool
     /// The smallest gap between two events so far.
     private var smallestGap: Int?
-    /// The value of `ListeningClock/period` when the last event was received.
+    /// The number of the listening period (see `ListeningClock/period`) in which the last event was received.
     private var listeningPeriod = 0
     /// The number of events until the interval is estimated again.
     private var eventsUntilLearning = firstGaps + 1

@@ -53,7 +53,7 @@ public struct BeaconTrack: Sendable {
 
     /// The time of the last advertising event; `nil` before the first.
     private var lastEvent: HeardInstant?
-    /// The value of ``ListeningClock/period`` when the last event was received.
+    /// The number of the listening period (see ``ListeningClock/period``) in which the last event was received.
     private var listeningPeriod = 0
     /// True if the beacon was received in the current round.
     private(set) var isInRound = false

@@ -184,8 +184,9 @@ struct PhoneVisit {
     var bestBeacon = -1
     /// The 95th percentile of the time to detect the best beacon, by the plan, in s.
     var detectionSeconds95: Double?
-    /// True if a copy of the best beacon was counted. Only the first copy of a visit is counted: a visit ends with the
-    /// first clear copy, so it has further copies only if the first one was lost, and losses come in runs.
+    /// True if a copy of the best beacon was counted. Only the first copy of a visit is counted. A visit ends with the
+    /// first copy without a collision, so it has further copies only if the first one collided. After a collision, the
+    /// next copy is more likely to collide than others.
     var isCounted = false
     /// True if the best beacon was detected.
     var isDetected = false
