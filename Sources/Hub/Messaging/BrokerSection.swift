@@ -124,7 +124,7 @@ package enum BrokerKeys {
         "keyFile", .path(), "PEM file of mode 0600 with the private key of this client's certificate.")
     static let beacons = Key(
         "beacons", .boolean,
-        "Publish the state of each beacon. Set this to false if a collector of the site publishes the states.",
+        "Publish the state of each beacon. In a listener file, set this to false if a collector publishes the states.",
         default: true)
     static let espresense = Key("espresense", .boolean, "Publish ESPresense's topics too.", default: false)
     static let theengs = Key("theengs", .boolean, "Publish Theengs' topics too.", default: false)

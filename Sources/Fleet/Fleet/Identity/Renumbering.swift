@@ -103,7 +103,7 @@ extension FleetAllocation {
             } else if beacons.count > 1, let nesting = Self.nesting(first)?.last {
                 func name(_ group: String) -> String { group.isEmpty ? "the whole fleet" : "\"\(group)\"" }
                 reason =
-                    "; in the lock they are numbered in \(nesting) groups (\(name(old)) instead of \(name(new))): if "
+                    "; in the lock they are numbered in \(nesting) groups (\(name(old)), not \(name(new)) as now): if "
                     + "identities.major.per or identities.minor.within was changed, undo the change to keep the "
                     + "identities; otherwise move the beacons back"
             } else if old == new {

@@ -33,9 +33,9 @@ public struct MapLayer: Sendable {
             unit = "m"
             caption =
                 analysis.map.evaluation?.mean == nil
-                ? "The expected error, computed from the field of the map."
-                : "The expected error, computed from the field of the map and scaled to the errors measured by leaving "
-                    + "parts of the survey out."
+                ? "The expected error, computed from the levels that the map predicts for each cell."
+                : "The expected error, computed from the levels that the map predicts for each cell and scaled to the "
+                    + "errors measured by leaving parts of the survey out."
             values = analysis.expectedErrors
             shades = FloorShades(of: values, isHigherBetter: false)
         case .heard:
@@ -52,7 +52,7 @@ public struct MapLayer: Sendable {
             unit = "dBm"
             caption =
                 analysis.map.modelSite == nil
-                ? "The mean level of the field, with the levels measured at the places."
+                ? "The mean level that the map predicts, with the levels measured at the places."
                 : "The mean level, computed by the planner from path loss and walls."
             values = analysis.cells.indices.map { analysis.level(beacon: number, cell: $0) }
             shades = .levels

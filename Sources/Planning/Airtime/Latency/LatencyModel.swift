@@ -144,7 +144,7 @@ extension LatencyModel {
         workLimit: Int = Self.workLimit
     ) throws(AirtimeError) -> LatencyDistribution {
         guard horizonSeconds > 0, horizonSeconds <= Self.longestHorizonSeconds else {
-            throw .quantity(name: "a horizon in s", value: horizonSeconds)
+            throw .quantity(name: "a time limit in s", value: horizonSeconds)
         }
         guard untilSeconds >= 0, untilSeconds <= horizonSeconds else {
             throw .quantity(name: "a time in s", value: untilSeconds)
@@ -155,7 +155,7 @@ extension LatencyModel {
             delay: advertisingDelayMicroseconds, reception: try receptionAfterLosses(cycle))
         let horizonEvents = horizonSeconds * 1_000_000 / meanPeriodMicroseconds
         let wantedEvents = untilSeconds * 1_000_000 / meanPeriodMicroseconds
-        // At index k: the probability that event number k after the instant is the first one received.
+        // At index k: the probability that event number k (from 0) after the random instant is the first one received.
         var received: [Double] = []
         var unreceived = 1.0
         var work = 0

@@ -70,7 +70,7 @@ public struct PatternLatencyModel: Hashable, Sendable {
         untilSeconds: Double = 0, horizonSeconds: Double = 3600
     ) throws(AirtimeError) -> LatencyDistribution {
         guard horizonSeconds > 0, horizonSeconds <= LatencyModel.longestHorizonSeconds else {
-            throw .quantity(name: "a horizon in s", value: horizonSeconds)
+            throw .quantity(name: "a time limit in s", value: horizonSeconds)
         }
         guard untilSeconds >= 0, untilSeconds <= horizonSeconds else {
             throw .quantity(name: "a time in s", value: untilSeconds)

@@ -13,7 +13,7 @@ struct MapShow: ParsableCommand {
             pharos map show map.json --html map.html --site museum-site.json
             pharos map show map.json --beacon ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2 --svg beacon.svg
 
-            The page shows the field and the measured levels of each beacon, the number of beacons received, the \
+            The page shows the predicted and the measured levels of each beacon, the number of beacons received, the \
             expected error, the places that are mistaken for each other, and where another beacon or recording would \
             help most.
             """)
