@@ -2,7 +2,7 @@ public import Airtime
 internal import Sites
 
 /// Fits a map: tries several algorithms, chooses the best, and fits its likelihood temperature. To compare the
-/// algorithms, parts of the survey are left out of the map and then located.
+/// algorithms, parts of the survey are left out of the map, and the receiver is then located in these parts.
 public struct AlgorithmChoice: Sendable {
     /// One algorithm that was tried.
     public struct Trial: Sendable {
@@ -159,14 +159,15 @@ public struct AlgorithmChoice: Sendable {
     }
 }
 
-/// Fits the temperature. This is the divisor of the log-likelihoods with which 95 % regions contain 95 % of the true
+/// Fits the likelihood temperature: the divisor of the log-likelihoods with which 95 % regions contain 95 % of the true
 /// positions.
 enum Tempering {
     /// The temperatures that are tried.
     static let steps = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16]
     /// The share of the true positions that the 95 % region should contain.
     static let targetCoverage = 0.95
-    /// The assumed share of the time in which the receiver is between places. Left-out places simulate this time.
+    /// The share of the time that a receiver is assumed to spend between the places of the map. To simulate a receiver
+    /// between places, places are left out of the map.
     static let betweenShare = 0.5
     /// The largest number of maps that are made to leave places out.
     static let placeParts = 24

@@ -31,9 +31,9 @@ public struct Evaluation: Hashable, Sendable {
             }
         }
 
-        /// The largest part that can be left out so that most places remain on the map. A visit, if at least half of
-        /// the places were visited several times; otherwise a stay, if at least half of the places have several stays;
-        /// otherwise half of a stay.
+        /// The largest part that can be left out so that most places remain on the map. It is a visit if at least half
+        /// of the places were visited several times. Otherwise it is a stay if at least half of the places have several
+        /// stays. Otherwise it is half of a stay.
         public static func suited(to survey: Survey) -> LeftOut {
             var visits: [Int: Set<String>] = [:]
             var stays: [Int: Int] = [:]
@@ -173,10 +173,10 @@ public struct EvaluatedInstant: Hashable, Sendable {
     /// The error in metres, including the penalty for a wrong floor; `nil` if the answer or the true place has no
     /// position.
     public internal(set) var error: Double?
-    /// The index in the map of the true place: the place nearest to the true position; if the stay has no position, the
-    /// place with the stay's place name.
+    /// The index of the true place in the map. The true place is the place nearest to the true position. If the stay
+    /// has no position, it is the place with the stay's place name.
     public internal(set) var truth: Int?
-    /// The index in the map of the place in the answer.
+    /// The index of the answer's place in the map.
     public internal(set) var place: Int?
     public internal(set) var isExact = false
     public internal(set) var isNear = false

@@ -5,7 +5,7 @@ public import Listener
 public struct EvaluationRun {
     /// A published evaluation protocol.
     public enum Preset: String, CaseIterable, Sendable {
-        /// The static test of the thesis of 2014: four algorithms locate single seconds, and each answer is exact,
+        /// The static test of a thesis of 2014: four algorithms locate single seconds, and each answer is exact,
         /// neighbor or far.
         case experiment
 

@@ -14,7 +14,7 @@ public struct Evaluator: Sendable {
     public var instantLimit = 2000
     /// The largest number of parts that are left out, one after the other.
     public var partLimit = 48
-    /// The treatment of more parts than ``partLimit``: true to leave out all parts, several at a time; false to leave
+    /// Used if there are more parts than ``partLimit``. True to leave out all parts, several at a time; false to leave
     /// out only some evenly spaced parts, one at a time.
     var groupsParts = false
     /// Shows the number of evaluated maps; `nil` to show nothing.
@@ -205,8 +205,8 @@ public struct Evaluator: Sendable {
     func mapCount(_ leaving: Evaluation.LeftOut) -> Int { min(parts(leaving).count, partLimit) }
 
     /// Groups of parts that are left out together. If there are at most ``partLimit`` parts, each part is a group.
-    /// Otherwise there are ``partLimit`` groups: with ``groupsParts``, each has parts from the whole survey; without
-    /// it, each is a single part, and the parts are evenly spaced.
+    /// Otherwise there are ``partLimit`` groups. If ``groupsParts`` is true, each group has parts from the whole
+    /// survey. If it is false, each group is a single part, and these parts are evenly spaced.
     private func folds(_ parts: [Part]) -> [[Part]] {
         guard parts.count > partLimit else { return parts.map { [$0] } }
         guard groupsParts else { return (0..<partLimit).map { [parts[$0 * parts.count / partLimit]] } }
@@ -316,8 +316,8 @@ public struct Evaluator: Sendable {
         }
     }
 
-    /// The index in the map of a stay's true place: the place nearest to the stay's position on its floor; if the stay
-    /// has no position, the place with the stay's place name.
+    /// The index of a stay's true place in the map. The true place is the place on the stay's floor that is nearest to
+    /// the stay's position. If the stay has no position, it is the place with the stay's place name.
     private static func truth(_ stay: Survey.Stay, _ places: [Place]) -> Int? {
         let nearest = stay.position.flatMap { position in
             places.nearest(to: position) { stay.floor == nil || $0 == stay.floor }

@@ -8,9 +8,10 @@ public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
     case nnMean = "nn-mean"
     /// The place whose median levels are nearest to the received levels.
     case nnMedian = "nn-median"
-    /// The place whose five strongest beacons have the most similar histograms of levels.
+    /// The place whose five strongest beacons have level histograms that are most similar to those of the received
+    /// levels.
     case bhattacharyya
-    /// The place whose levels are nearest to the received levels. Both are relative to their strongest level.
+    /// The place whose relative levels are nearest to the received relative levels; see ``RelativeReading``.
     case relative
     /// The weighted mean of the positions of the nearest vectors.
     case wknn
@@ -22,7 +23,8 @@ public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
     case hmm
     /// The mean position of the six strongest beacons with known positions, weighted by their power.
     case weightedCentroid = "weighted-centroid"
-    /// A position between four beacons at the corners, from the mean levels of opposite sides.
+    /// A position between four beacons near the corners of the site, computed from the ratio of the levels on opposite
+    /// sides.
     case simpleDistance = "simple-distance"
 
     /// True if the algorithm computes probabilities of places, and therefore a region.
@@ -64,7 +66,7 @@ public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
 
 /// The algorithm that locates a receiver on a map, with its parameters.
 public struct LocatorSettings: Hashable, Sendable {
-    /// The fingerprints with which `relative` compares a sample.
+    /// The fingerprints with which `relative` compares the received levels.
     public enum Fingerprints: String, CaseIterable, Hashable, Sendable {
         /// Each of the survey's vectors.
         case vectors
@@ -74,8 +76,7 @@ public struct LocatorSettings: Hashable, Sendable {
 
     /// The difference between the levels of the receiver and of the surveyor's receiver.
     public enum ReceiverOffset: Hashable, Sendable {
-        /// Unknown. The algorithm sums over offsets of -12...12 dB. Offsets other than 0 are likely only if the levels
-        /// of the run support them.
+        /// Unknown. The algorithm sums over offsets of -12...12 dB, or of -24...24 dB if the map has no survey.
         case unknown
         /// Known, in dB.
         case known(Double)
@@ -91,7 +92,7 @@ public struct LocatorSettings: Hashable, Sendable {
     /// For `relative`: the penalty for a beacon that was received only in the survey or only by the receiver; `nil` for
     /// the default of the unit.
     public var penalty: Double?
-    /// For `relative`: the fingerprints with which the sample is compared.
+    /// For `relative`: the fingerprints with which the received levels are compared.
     public var fingerprints: Fingerprints = .slices
     /// For `wknn`: the number k of nearest vectors.
     public var neighbors = 10
@@ -111,8 +112,8 @@ public struct LocatorSettings: Hashable, Sendable {
     static let plannedOffsets = stride(from: -24.0, through: 24, by: 3).map { $0 }
     /// The standard deviation in dB of the prior distribution of the receiver offset if the map has no survey.
     static let plannedDeviation = 8.0
-    /// The temperature with which the position is computed. It gives a smaller mean error than the temperature for
-    /// regions.
+    /// The likelihood temperature with which the position is computed. It gives a smaller mean error than
+    /// ``likelihoodTemperature``, which is used for regions.
     static let pointTemperature = 1.75
 
     /// Creates the settings of an algorithm with its default parameters.
@@ -130,8 +131,8 @@ public struct LocatorSettings: Hashable, Sendable {
         }
     }
 
-    /// The prior probability that the receiver's levels equal those of the surveyor's receiver. Other offsets become
-    /// likely only if the received levels support them.
+    /// The prior probability that the receiver is the surveyor's receiver, so that the receiver offset is 0 dB. Other
+    /// offsets become likely only if the received levels support them.
     private static let sameReceiver = 0.6
 
     /// Returns the logarithm of the probability that each receiver offset has when a run begins.

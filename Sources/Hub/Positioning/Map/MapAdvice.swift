@@ -20,11 +20,11 @@ public struct MapAdvice: Hashable, Sendable {
     /// The improvements: first the beacons, then the stays, the most helpful of each kind first.
     public let improvements: [Improvement]
 
-    /// The smallest number of beacons for a reliable place.
+    /// The number of beacons that must be received at a place to locate a receiver there reliably.
     public static let fewestBeacons = 4
-    /// The smallest share of the seconds in which a beacon must be received to count at a place.
+    /// A beacon counts at a place if it was received in at least this share of the seconds recorded there.
     static let share = 0.5
-    /// The number of recorded seconds of a place below which the reason mentions this number.
+    /// If a place has fewer recorded seconds than this, the reason mentions their number.
     static let fewestSeconds = 20
     /// The smallest error that leads to advice: in metres, or as the share of wrong answers for a place without a
     /// position.

@@ -5,8 +5,8 @@ internal import Sites
 /// at each cell, and the places that are mistaken for each other.
 ///
 /// All values are computed from the map's field, which also covers the ground between the surveyed places. If errors
-/// were measured by leaving parts of the survey out, the expected errors are multiplied by a factor, so that both have
-/// the same mean at the surveyed places.
+/// were measured by leaving parts of the survey out, the expected errors are multiplied by a factor, so that expected
+/// and measured errors have the same mean at the surveyed places.
 public struct MapAnalysis: Sendable {
     /// The map.
     public let map: SignalMap
@@ -70,8 +70,8 @@ public struct MapAnalysis: Sendable {
             (cells, table, step) = (model.cells, model.table, nil)
             cellOfPlace = map.places.indices.map { $0 }
         }
-        // A beacon whose level equals the receiver's sensitivity is at the limit of usual reception. In a field that
-        // the planner computed, the probability of reception is then in the middle of its range.
+        // A beacon whose level equals the receiver's sensitivity is at the limit of usual reception. If the planner
+        // computed the field, the probability of receiving such a beacon is in the middle of its range.
         let range = PlannedField.probabilityRange
         let leastProbability = map.modelSite == nil ? 0.5 : (range.lowerBound + range.upperBound) / 2
         let (table, count) = (table, cells.count)

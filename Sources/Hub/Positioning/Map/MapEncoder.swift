@@ -79,8 +79,8 @@ extension Place {
 }
 
 extension SignalMap.Beacon {
-    /// - Parameter trend: The trend, computed from the statistics. It is only written for other programs that read the
-    ///   file.
+    /// - Parameter trend: The trend of the beacon's level, computed from the statistics. Pharos writes it for other
+    ///   programs and does not read it.
     fileprivate func json(_ trend: BeaconTrend?) -> JSONValue {
         .record([
             ("key", .string(key.text)), ("position", .optional(position, JSONValue.position)),

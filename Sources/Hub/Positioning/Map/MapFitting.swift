@@ -26,7 +26,7 @@ public enum MapFitting {
     /// - Parameters:
     ///   - name: The map's name in messages.
     ///   - files: The files of the survey.
-    /// - Throws: If the map does not contain its vectors, or the survey is from another site.
+    /// - Throws: If the map file does not contain the vectors of its survey, or if the new survey is from another site.
     public static func update(
         _ map: SignalMap, with survey: Survey, name: String, files: [String]
     ) throws(ListenerServiceError) -> MapUpdate {

@@ -40,12 +40,13 @@ public struct MapUpdate: Sendable {
     static let unusualFactor = 2.5
     /// The mean difference of a place's levels in dB above which the place is replaced.
     public static let changedPlace = 8.0
-    /// The smallest share of the seconds in which a beacon must be received to count at a place.
+    /// A beacon counts at a place if it was received in at least this share of the seconds recorded there.
     static let share = 0.3
 
     /// Computes the changes that a survey of the same site makes to a map.
     ///
-    /// - Throws: If the map does not contain its vectors, or the survey received none of the map's beacons.
+    /// - Throws: If the map does not contain the vectors of its survey, or if the new survey received none of the map's
+    ///   beacons.
     public init(_ map: SignalMap, with new: Survey) throws(PositioningError) {
         guard map.modelSite == nil, map.fingerprints.count == map.places.reduce(0, { $0 + $1.seconds }),
             !map.fingerprints.isEmpty

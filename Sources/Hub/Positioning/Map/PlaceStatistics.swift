@@ -81,7 +81,8 @@ public struct PlaceOverlap: Sendable {
     }
 
     /// Returns the overlap of two places, 0...1. It is the product of the Bhattacharyya coefficients of all beacons.
-    /// They compare the levels, which are assumed to be normally distributed, and the probabilities of reception.
+    /// Each coefficient compares the levels of a beacon, which are assumed to be normally distributed, and its
+    /// probabilities of reception.
     public func share(_ left: Int, _ right: Int) -> Double {
         let (leftStatistics, rightStatistics) = (byBeacon[left], byBeacon[right])
         let seconds = [left, right].map { Double(max(1, map.places[$0].seconds)) }

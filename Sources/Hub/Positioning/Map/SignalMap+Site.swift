@@ -55,14 +55,15 @@ struct PlannedField {
     let grid: CellGrid
     private(set) var table: ReceptionTable
 
-    /// The probability of reception in a second: the lower limit far below the receiver's sensitivity, the upper limit
-    /// far above it. The limits are weak because the intervals of the beacons and the sensitivity of the receiver are
-    /// unknown.
+    /// The probability of receiving a beacon in a second: the lower limit for a level far below the receiver's
+    /// sensitivity, the upper limit for a level far above it. The limits are not closer to 0 and 1, because the
+    /// intervals of the beacons and the sensitivity of the receiver are unknown.
     static let probabilityRange = 0.1...0.5
-    /// The standard deviation in dB of the combined error of the sensitivity and the powers.
+    /// The standard deviation in dB of the combined error of the receiver's assumed sensitivity and the beacons'
+    /// assumed powers.
     static let uncertainty = 15.0
-    /// The temperature with which regions contain the stated share of true positions. It was determined with public
-    /// recordings of a library and an office, because it cannot be fitted without a survey.
+    /// The likelihood temperature with which regions contain the stated share of true positions. It cannot be fitted
+    /// without a survey, so it was determined with public recordings of a library and an office.
     static let likelihoodTemperature = 2.0
     /// The margin around the beacons and walls of a floor without an outline, in metres.
     static let margin = 1.0

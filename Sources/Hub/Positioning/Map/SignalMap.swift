@@ -26,9 +26,9 @@ public struct SignalMap: Sendable {
     /// A vector of the survey, with its place, stay and visit.
     struct Fingerprint: Hashable, Sendable {
         let vector: SignalVector
-        /// The index in the map of the vector's place.
+        /// The index of the vector's place in the map.
         let place: Int
-        /// The index in the survey of the vector's stay.
+        /// The index of the vector's stay in the survey.
         let stay: Int
         /// The index of the vector's visit. A visit consists of all stays at one place in one session.
         let visit: Int
@@ -58,7 +58,7 @@ public struct SignalMap: Sendable {
     var fingerprints: [Fingerprint] = []
     private let numberOfKey: [BeaconKey: Int]
 
-    /// Makes the map of a survey. Cancelled stays, and stays without a place or position, are ignored.
+    /// Makes the map of a survey. Cancelled stays, and stays with neither a place name nor a position, are ignored.
     ///
     /// - Parameters:
     ///   - positions: The known positions of beacons.
@@ -120,8 +120,8 @@ public struct SignalMap: Sendable {
         }
     }
 
-    /// The largest number of readings with which a map file contains all vectors. With the vectors, every algorithm can
-    /// be tried.
+    /// If a map has at most this number of readings, its file contains all vectors, so that every algorithm can be
+    /// tried.
     private static let vectorLimit = 200_000
 
     /// True if the map's file contains the vectors, because the algorithm needs them or because there are few readings.
@@ -155,7 +155,7 @@ public struct SignalMap: Sendable {
     /// Returns a beacon's number; `nil` if the map does not have the beacon.
     public func number(of key: BeaconKey) -> Int? { numberOfKey[key] }
 
-    /// Returns the map's numbers of a survey's beacons; `nil` for beacons that the map does not have.
+    /// Returns the number in the map of each beacon of a survey; `nil` for beacons that the map does not have.
     public func numbers(for survey: Survey) -> [Int?] { survey.beacons.map { numberOfKey[$0] } }
 
     /// Returns a vector of a survey with the map's beacon numbers. Beacons that the map does not have are left out.
