@@ -77,8 +77,8 @@ struct BaselineRule: PlaceRule {
     }
 
     /// The method of a thesis of 2013, whose author found "no meaningful results" with it. The level of each corner's
-    /// beacon is scaled from -96...-14 dBm to 0...1. The ratio of the sums of two opposite sides gives the position
-    /// between these sides.
+    /// beacon is scaled from -96...-14 dBm to 0...1. The position between two opposite sides follows from the ratio of
+    /// the sums of their scaled levels.
     private func simpleDistance(_ received: [SignalVector.Reading]) -> FloorPosition? {
         let levels = corners.map { corner in received.first { $0.beacon == corner }?.level }
         guard levels.contains(where: { $0 != nil }) else { return nil }

@@ -1,6 +1,6 @@
 internal import Airtime
 
-/// A model of a beacon's level at the distance d in metres, at least 1: A - 10·n·log10 d.
+/// A model of a beacon's level: A - 10·n·log10 d, where d is the distance in metres. Distances below 1 m count as 1 m.
 struct BeaconTrend: Sendable {
     /// The beacon's position, or an estimate of it.
     let centre: FloorPosition
@@ -77,7 +77,7 @@ struct BeaconTrend: Sendable {
 }
 
 extension SignalMap {
-    /// The trend of each beacon over all places; `nil` for a beacon that no place with a position received.
+    /// The trend of each beacon over all places; `nil` for a beacon that was not received at any place with a position.
     var trends: [BeaconTrend?] {
         trends(over: Array(places.indices), LevelSpread(self, places: Array(places.indices)))
     }

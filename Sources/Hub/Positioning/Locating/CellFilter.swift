@@ -32,8 +32,7 @@ public struct CellFilter: Sendable {
     /// The share of the probability that each step spreads over all cells, so that the filter can find a lost receiver
     /// again.
     static let leak = 0.001
-    /// The longest time for which the probability spreads, in seconds. If more time has passed between two instants,
-    /// this time is used.
+    /// The largest number of seconds by which one prediction spreads the probability, even if more time has passed.
     static let longestStep = 10.0
 
     /// Creates a filter that keeps every cell.
@@ -63,7 +62,7 @@ public struct CellFilter: Sendable {
         weights = shares.flatMap { [Double](repeating: $0 / Double(max(1, cellCount)), count: cellCount) }
     }
 
-    /// Returns a filter with the same cells and walls in its initial state. It keeps only likely cells.
+    /// Returns a new filter with the same cells and walls that keeps only likely cells.
     ///
     /// - Parameter prior: The probability of each plane. The sum must be 1, and the number of elements is the number of
     ///   planes, at least 1.
@@ -133,8 +132,8 @@ public struct CellFilter: Sendable {
         for (index, weight) in weights.enumerated() { body(keepsAll ? index : Int(states[index]), weight) }
     }
 
-    /// Returns true if a step crosses a wall or touches the end of a wall. Rounding errors do not make the result
-    /// depend on the direction of the step.
+    /// Returns true if a step crosses a wall or touches the end of a wall. Despite rounding errors, the result is the
+    /// same for both directions of the step.
     static func isCut(_ from: FloorPosition, _ to: FloorPosition, by wall: Wall) -> Bool {
         func side(_ a: FloorPosition, _ b: FloorPosition, _ c: FloorPosition) -> Double {
             (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)

@@ -8,10 +8,10 @@ public struct Cell: Hashable, Sendable {
     public let floor: String?
     /// The area in m².
     public let area: Double
-    /// The south-west corner of the cell's rectangle in a region. This rectangle is the cell itself; for a cell at the
-    /// edge of a survey, it also includes the ground beyond the cell.
+    /// The south-west corner of the rectangle that the cell contributes to a region. At the edge of a survey, this
+    /// rectangle is larger than the cell.
     let low: FloorPosition
-    /// The north-east corner of the cell's rectangle in a region.
+    /// The north-east corner of the rectangle that the cell contributes to a region.
     let high: FloorPosition
 }
 
@@ -24,10 +24,10 @@ extension Cell {
             high: .init(x: position.x + half, y: position.y + half))
     }
 
-    /// The area of the cell's rectangle in a region, in m².
+    /// The area of the rectangle that the cell contributes to a region, in m².
     var groundArea: Double { (high.x - low.x) * (high.y - low.y) }
 
-    /// Returns true if a position is in the cell's rectangle.
+    /// Returns true if a position is in the rectangle that the cell contributes to a region.
     func covers(_ position: FloorPosition) -> Bool {
         low.x <= position.x && position.x <= high.x && low.y <= position.y && position.y <= high.y
     }

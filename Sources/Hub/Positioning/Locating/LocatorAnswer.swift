@@ -52,7 +52,8 @@ public struct LocatorAnswer: Sendable {
     public internal(set) var region95: Region?
     /// The region that contains the receiver with a probability of 50 %; `nil` if it was not requested.
     var region50: Region?
-    /// The number of beacons received within the window, plus the beacons in the newest vector that are not on the map.
+    /// The number of the map's beacons that were received within the window, plus the number of other beacons that were
+    /// received in the newest second.
     public internal(set) var heard: Int
     /// The number of beacons in ``heard`` that are on the map.
     public internal(set) var used: Int

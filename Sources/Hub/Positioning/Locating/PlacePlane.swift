@@ -1,7 +1,7 @@
 internal import Airtime
 
-/// A grid over the ground around the surveyed places. The log-likelihoods of the places are interpolated to its cells:
-/// the log-likelihood of a cell is a mean over the nearest places, and the weights are a Gaussian of the distance.
+/// A grid over the ground around the surveyed places. The log-likelihood of a cell is a weighted mean of the
+/// log-likelihoods of the nearest places. The weights decrease with the distance as a Gaussian.
 ///
 /// `gauss` compares a receiver only with the places. The receiver may be between places, so `gauss` computes the region
 /// from this grid.

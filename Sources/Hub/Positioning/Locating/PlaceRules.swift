@@ -120,9 +120,9 @@ struct NearestFingerprintRule: PlaceRule {
     }
 }
 
-/// The rule `bhattacharyya`. The histograms of the place's five strongest beacons are compared with the histograms of
-/// the last received levels. The score is -ln of their mean overlap. A place is a candidate only if all of these
-/// beacons are received.
+/// The rule `bhattacharyya`. For each of a place's five strongest beacons, the histogram of the survey's levels is
+/// compared with the histogram of the last received levels. The score of the place is -ln of the mean overlap of these
+/// pairs. A place is a candidate only if all of these beacons are received.
 struct BhattacharyyaRule: PlaceRule {
     /// The strongest beacons of each place.
     private let strongest: [[PlaceStatistics]]

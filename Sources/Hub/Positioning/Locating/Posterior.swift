@@ -4,7 +4,8 @@ public import Airtime
 public struct Region: Hashable, Sendable {
     /// The area of ``polygon`` in m².
     public let area: Double
-    /// The radius in metres of the circle around the position that has the same probability as ``polygon``.
+    /// The radius in metres of a circle around the located position. The circle has at least the probability of
+    /// ``polygon``.
     public let radius: Double
     /// The corners of the convex hull of the cells, counterclockwise.
     public let polygon: [FloorPosition]

@@ -50,8 +50,8 @@ struct RunHeading: Sendable {
     static let minimum = (seconds: 6.0, positions: 6)
     /// The smallest assumed standard deviation of a position, in metres.
     static let deviation = 0.8
-    /// The limits from which a receiver counts as moving: its speed as a multiple of the speed's standard error, and in
-    /// m/s.
+    /// A receiver counts as moving if its speed is at least `speed` m/s and at least `errors` times the standard error
+    /// of the speed.
     static let movingLimits = (errors: 4.0, speed: 0.25)
 
     /// - Parameter window: The number of seconds from which each position is computed.

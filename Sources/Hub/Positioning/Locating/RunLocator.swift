@@ -182,8 +182,8 @@ public struct LocatedInstant: Sendable {
         ])
     }
 
-    /// Returns the score of each place, by the place's name. If several places have the same name, all of these names
-    /// except the first are followed by the floor or a number in parentheses.
+    /// Returns the score of each place, by the place's name. If several places have the same name, the floor or a
+    /// number in parentheses follows the name, except for the first of these places.
     private func scores(on map: SignalMap) -> JSONValue {
         var usedNames: Set<String> = []
         return .record(

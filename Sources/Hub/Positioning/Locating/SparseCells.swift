@@ -6,8 +6,7 @@ internal import Airtime
 public protocol CellEvidence {
     /// The largest log-likelihood that a state can have.
     var most: Double { get }
-    /// The limit for ``candidates(plane:from:)`` from which all states are candidates. A smaller limit gives no more
-    /// candidates.
+    /// A limit that is so low that ``candidates(plane:from:)`` returns all states of a plane.
     var least: Double { get }
     /// The share of the probability that the filter may leave out or spread evenly over the cells of a plane.
     var tolerance: Double { get }

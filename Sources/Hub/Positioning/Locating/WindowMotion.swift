@@ -93,8 +93,8 @@ struct CellWindow: Sendable {
     /// The log-likelihoods of each second by offset, then by cell; the oldest second first.
     private var seconds: [(seconds: Double, logLikelihoods: [Double])] = []
 
-    /// The largest distance of an offset's log-likelihood from the likeliest offset's log-likelihood with which
-    /// movements are computed for the offset.
+    /// Movements are computed only for receiver offsets whose log-likelihood is at most this much smaller than the
+    /// log-likelihood of the likeliest offset.
     private static let negligible = 9.0
 
     init(_ cells: [Cell], motion: WindowMotion? = nil, offsets: Int, length: Int) {
