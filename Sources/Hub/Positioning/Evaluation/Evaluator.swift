@@ -9,8 +9,8 @@ public struct Evaluator: Sendable {
     private let positions: [BeaconKey: FloorPosition]
     /// The distance that a wrong floor adds to the error, in metres. 0 turns the penalty off.
     public var floorPenalty = Evaluation.floorPenalty
-    /// The largest number of instants that are located when parts are left out. If there are more instants, evenly
-    /// spaced instants are located.
+    /// The largest number of instants at which the receiver is located when parts are left out. If there are more
+    /// instants, evenly spaced instants are chosen.
     public var instantLimit = 2000
     /// The largest number of parts that are left out, one after the other.
     public var partLimit = 48
@@ -30,7 +30,7 @@ public struct Evaluator: Sendable {
 
     // MARK: Maps
 
-    /// Locates all instants of a test survey on a map.
+    /// Locates the receiver on a map at all instants of a test survey.
     ///
     /// - Parameter settings: The settings of the locator; `nil` for the map's settings.
     public static func instants(
@@ -56,7 +56,8 @@ public struct Evaluator: Sendable {
 
     // MARK: Leaving out
 
-    /// Leaves out one part after the other, makes a map of the rest, and locates the instants of the part.
+    /// Leaves out one part after the other, makes a map of the rest, and locates the receiver at the instants of the
+    /// part.
     ///
     /// - Throws: If no data would remain to make a map from.
     public func evaluate(
@@ -100,8 +101,8 @@ public struct Evaluator: Sendable {
         mapCount(leaving) + (leaving == .place ? 0 : min(mapCount(.place), Tempering.placeParts))
     }
 
-    /// Locates the instants of the left-out parts with each of several settings. The place indices in the results refer
-    /// to the map of the whole survey.
+    /// Locates the receiver at the instants of the left-out parts, with each of several settings. The place indices in
+    /// the results refer to the map of the whole survey.
     func results(
         _ settings: [LocatorSettings], leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> [Result<[EvaluatedInstant], PositioningError>] {

@@ -121,7 +121,7 @@ public struct Locator: Sendable {
     }
 }
 
-/// The last vectors of a run, which are located together. They use the map's beacon numbers.
+/// The last vectors of a run, from which a position is computed. They contain the map's beacon numbers.
 struct SampleWindow: Sendable {
     /// The last vectors, oldest first, including vectors without readings.
     private(set) var vectors: [SignalVector] = []

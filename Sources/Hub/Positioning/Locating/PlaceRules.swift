@@ -1,6 +1,6 @@
 internal import Airtime
 
-/// A rule that gives each place a score.
+/// A rule that gives each place a score for a sample. A sample consists of the last vectors of a run.
 protocol PlaceRule: Sendable {
     /// Returns the score of each place. The smallest score is best. A score is `nil` if the place is not a candidate,
     /// and infinite if the place is impossible.

@@ -43,7 +43,7 @@ public struct RunFile {
     ///
     /// - Parameters:
     ///   - path: The file, or `-` for standard input.
-    ///   - known: The known beacons.
+    ///   - known: The known beacons: those that profiles, fleets or listener files name.
     ///   - rules: The rules for reading levels from tables and surveys.
     ///   - shared: Identities that several devices send.
     public init(_ path: String, _ known: KnownBeacons, rules: SurveyFiles.LevelRules, shared: Set<BeaconKey> = []) {

@@ -88,7 +88,7 @@ struct CellWindow: Sendable {
     private let motion: WindowMotion?
     /// The number of receiver offsets.
     private let offsetCount: Int
-    /// The number of seconds that are located together.
+    /// The number of seconds from which a position is computed.
     private let length: Int
     /// The log-likelihoods of each second by offset, then by cell; the oldest second first.
     private var seconds: [(seconds: Double, logLikelihoods: [Double])] = []

@@ -83,9 +83,9 @@ public struct LocatorSettings: Hashable, Sendable {
     }
 
     public var algorithm: PositioningAlgorithm
-    /// The number of the newest vectors that are located together, at least 1. `nil` for the algorithm's default: one
-    /// vector for `nn`, `nn-mean`, `nn-median` and `relative`, the whole run for `bhattacharyya`, and five vectors for
-    /// the others.
+    /// The number of the newest vectors from which a position is computed, at least 1. `nil` for the algorithm's
+    /// default: one vector for `nn`, `nn-mean`, `nn-median` and `relative`, the whole run for `bhattacharyya`, and five
+    /// vectors for the others.
     public var window: Int?
     /// For `relative`: the unit of relative levels.
     public var reading: RelativeReading = .db
@@ -121,7 +121,7 @@ public struct LocatorSettings: Hashable, Sendable {
         self.algorithm = algorithm
     }
 
-    /// The number of vectors that are located together; `nil` for the whole run.
+    /// The number of vectors from which a position is computed; `nil` for the whole run.
     public var effectiveWindow: Int? {
         if let window { return max(1, window) }
         switch algorithm {

@@ -11,8 +11,9 @@ public enum EvaluationText {
         return one(only)
     }
 
-    /// Returns the table of the thesis. It shows the share of the instants with the right place, the share with a place
-    /// next to it, and the share of all other instants, including instants without an answer.
+    /// Returns the table of the protocol ``EvaluationRun/Preset/experiment``. It shows the share of the instants with
+    /// the right place, the share with a place next to it, and the share of all other instants, including instants
+    /// without an answer.
     private static func experiment(_ results: [Evaluation]) -> String {
         var table = Table(
             ["algorithm", "exact %", "neighbor %", "far %", "seconds"],

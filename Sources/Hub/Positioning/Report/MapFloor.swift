@@ -101,8 +101,8 @@ struct MapFloor {
         analysis.map.places[place].position.map(base.place) ?? (.nan, .nan)
     }
 
-    /// Returns the drawing with one layer. The script of the page changes the shades, the texts of the places and the
-    /// mistakes, which it finds by their ids.
+    /// Returns the drawing with one layer. The script of the page changes the shades, the texts of the places, and the
+    /// lines to mistaken places. It finds these elements by their ids.
     func drawing(_ layer: MapLayer) -> SVG {
         var drawing = base.empty
         var paths = [SVGPath](repeating: SVGPath(), count: FloorShades.count)

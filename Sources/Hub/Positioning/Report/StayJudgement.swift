@@ -7,9 +7,9 @@ public struct StayJudgement: Sendable {
     private let place: String
     private let position: FloorPosition?
     private let floor: String?
-    /// The total duration of these stays, in seconds.
+    /// The total duration of the assessed stays, in seconds.
     private let seconds: Int
-    /// The number of beacons received in these stays.
+    /// The number of beacons received in the assessed stays.
     private let beacons: Int
     /// The number of beacons that were received in less than half of the seconds.
     private let rareBeacons: Int

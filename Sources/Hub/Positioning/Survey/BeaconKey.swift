@@ -70,8 +70,8 @@ public enum ReceivedLevel {
     /// The level in dBm that replaces "not received" in some algorithms.
     public static let notReceived = -100.0
 
-    /// Returns the number if it is a valid level, otherwise `nil`. A level must be finite and in ``range``. It must not
-    /// be 0 if the source does not use 0 as a level.
+    /// Returns the number if it is a valid level, otherwise `nil`. A level must be finite and in ``range``. The number
+    /// 0 is a valid level only if `acceptsZeroLevel` is true.
     public static func level(_ value: Double, acceptsZeroLevel: Bool = false) -> Double? {
         guard value.isFinite, range.contains(value), acceptsZeroLevel || value != 0 else { return nil }
         return value

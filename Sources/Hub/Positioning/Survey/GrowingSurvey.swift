@@ -58,8 +58,8 @@ public final class GrowingSurvey {
         } catch {
             throw MapFile.unwritable(path, error)
         }
-        // An incomplete last line remains in the file. The reader detects that it was cut off, because a header
-        // follows.
+        // An incomplete last line remains in the file. The reader detects that this line was cut off, because a header
+        // follows it.
         if lastOctet != UInt8(ascii: "\n") { append("\n") }
     }
 

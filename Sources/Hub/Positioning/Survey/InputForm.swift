@@ -70,7 +70,7 @@ enum SurveyLine {
 }
 
 /// Makes the message for a file of the wrong kind. A single message names the kind of the file and the command that
-/// reads it, instead of a message for each key or line.
+/// reads it. Without this message, there would be one message for each key or line.
 enum WrongFile {
     /// The kind of file that the command reads.
     enum Wanted: String {
@@ -118,7 +118,7 @@ enum WrongFile {
             }
             guard wanted != .run, wanted != .survey, SurveyLine.isSurvey(octets) else { return nil }
             return error("a survey", "`pharos map fit \(path) --output MAP.json` makes a map from it")
-        // The readers of sites and fleets report each other's files themselves.
+        // The readers of sites and fleets have their own messages for each other's files.
         case .object where wanted == .site || wanted == .positions: return nil
         case .object:
             guard let kind = JSONDocument.parse(octets).root.flatMap({ FileKind($0) }) else {

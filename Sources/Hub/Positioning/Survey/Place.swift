@@ -15,7 +15,8 @@ public struct Place: Hashable, Sendable {
 }
 
 extension Array where Element == Place {
-    /// Returns the index of the place on some floors that is nearest to a position; `nil` if no place there has one.
+    /// Returns the index of the place on some floors that is nearest to a position; `nil` if no place on these floors
+    /// has a position.
     ///
     /// - Parameter isOnFloor: Returns true for the floors to search.
     func nearest(to position: FloorPosition, on isOnFloor: (String?) -> Bool) -> Int? {
@@ -37,7 +38,8 @@ struct SurveyPlaces: Sendable {
     /// Warnings about stays, one sentence each.
     private(set) var notices: [String] = []
 
-    /// The largest distance between the positions of stays with one place name that count as one place, in metres.
+    /// Stays with the same place name and floor are at one place if their positions are at most this far apart, in
+    /// metres.
     static let tolerance = 0.5
 
     init(_ survey: Survey) {
@@ -57,7 +59,7 @@ struct SurveyPlaces: Sendable {
         }
     }
 
-    /// The indices of the places by name and floor. A place without a name has its position instead.
+    /// The indices of the places by name and floor. For a place without a name, the key contains the position instead.
     private var indicesByKey: [Place: [Int]] = [:]
 
     private mutating func place(named name: String, of stay: Survey.Stay) -> Int {

@@ -86,7 +86,7 @@ public final class SecondGatherer: SightingConsumer {
     /// Creates a gatherer for the sightings of one source.
     ///
     /// - Parameters:
-    ///   - known: The known beacons.
+    ///   - known: The known beacons: those that profiles, fleets or listener files name.
     ///   - clock: The clock of the source.
     ///   - isOnlyKnown: True to leave out unknown beacons.
     ///   - shared: Identities that several devices send.
@@ -144,8 +144,8 @@ public final class SecondGatherer: SightingConsumer {
     }
 
     public func change(_ state: ListeningState, at now: HeardInstant) {
-        // In the state `foreign`, the reports of another program's scan arrive here too, perhaps with fewer packets. So
-        // the receiver is not deaf.
+        // In the state `foreign`, another program scans, and this receiver gets the reports of that scan, though
+        // perhaps fewer than usual. So the receiver is not deaf.
         isDeaf = !state.isListening && state != .foreign
         wasDeaf = wasDeaf || isDeaf
     }

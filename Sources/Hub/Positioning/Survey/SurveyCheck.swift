@@ -24,11 +24,12 @@ public struct SurveyCheck: Sendable {
     /// The number of seconds below which a stay causes a warning.
     static let fewSeconds = 10
     /// The smallest difference in dB for a misplaced visit. A visit consists of all stays at one place in one session.
-    /// If its levels differ so much from the other visits to the place, it was probably recorded elsewhere.
+    /// If the levels of a visit differ this much from those of the other visits to the place, the visit was probably
+    /// recorded elsewhere.
     static let misplacedVisitDifference = 5.0
-    /// The smallest difference in dB for a misplaced stay. If its levels differ so much from the other stays at the
-    /// place, it was probably recorded elsewhere. The limit is larger than for visits, because levels differ more
-    /// between headings than between days.
+    /// The smallest difference in dB for a misplaced stay. If the levels of a stay differ this much from those of the
+    /// other stays at the place, the stay was probably recorded elsewhere. The limit is larger than the limit for
+    /// visits, because levels differ more between headings than between days.
     static let misplacedStayDifference = 8.0
     /// The change of a beacon's levels between two sessions, in dB, above which the beacon was probably moved. The
     /// change must also be more than ``unusualFactor`` times the median change of all beacons.
@@ -88,7 +89,8 @@ public struct SurveyCheck: Sendable {
     }
 
     /// Compares each stay with the other stays of all places, and then each visit with the other visits. The second
-    /// step finds visits under a wrong place name: the stays of such a visit agree with each other.
+    /// step finds visits with a wrong place name. The first step cannot find them, because the stays of such a visit
+    /// agree with each other.
     private mutating func checkMisplacedStays(_ table: StayLevels) {
         guard table.placeCount <= Self.comparedPlaceLimit else { return }
         let misplaced = addMisplaced(table.stays, among: table.stays, table, limit: Self.misplacedStayDifference) { _ in
@@ -369,8 +371,9 @@ private struct StayLevels {
     }
 
     /// Returns the mean difference in dB between the levels of a stay or visit and the levels of the other stays or
-    /// visits at a place. Returns `nil` if the place has no others, or if fewer than two beacons can be compared. If at
-    /// least six beacons can be compared, the beacon that differs most is ignored, because it may have been moved.
+    /// visits at a place. Returns `nil` if the place has no other stays or visits, or if fewer than two beacons can be
+    /// compared. If at least six beacons can be compared, the beacon that differs most is ignored, because it may have
+    /// been moved.
     func difference(_ entry: Entry, from place: Int, among entries: [Entry]) -> Double? {
         let others = entries.filter { $0.place == place && $0.stays != entry.stays }
         guard !others.isEmpty else { return nil }

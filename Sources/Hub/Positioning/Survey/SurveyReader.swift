@@ -8,7 +8,7 @@ public import Configuration
 public struct SurveyReader: Sendable {
     /// The survey, up to the last line that was read.
     public private(set) var survey = Survey()
-    /// Errors and warnings in the order of the file. Columns count bytes.
+    /// Errors and warnings in the order of the file. Their columns are counted in bytes.
     public private(set) var problems: [FileProblem] = []
     /// The number of readings whose value is not a level, by the value in whole dBm.
     private var refusedLevels: [Int: Int] = [:]
@@ -26,7 +26,7 @@ public struct SurveyReader: Sendable {
     private var hasHeader = false
     /// The time of the last second of the stay.
     private var lastSeconds = -Double.infinity
-    /// The number of problems that are not in the list of problems, because it was full.
+    /// The number of problems that are not in ``problems``, because that list was full.
     private var unlisted = 0
     private var leftOutBeacons: Set<String> = []
     /// The number of each beacon in the survey, by its key as written in the file.

@@ -55,8 +55,8 @@ public enum SurveyTable {
         return text
     }
 
-    /// Returns the node medians, another format of the signal-mapping tool: one row for each measurement (stay), and
-    /// one column for each beacon with its median level, separated by tabs.
+    /// Returns the node medians, another format of the tool that ``dump(_:)`` mentions: one row for each measurement
+    /// (stay), and one column for each beacon with its median level, separated by tabs.
     public static func nodeMedians(_ survey: Survey) -> String {
         let order = survey.beacons.indices.sorted { survey.beacons[$0] < survey.beacons[$1] }
         var text = (["measurement"] + order.map { tabCell(survey.beacons[$0].text) }).joined(separator: "\t") + "\n"

@@ -74,7 +74,7 @@ public struct SurveyTableReader {
 
     // MARK: Files of the signal-mapping tool
 
-    /// Converts a file of the signal-mapping tool (the thesis of 2013) to a table with this project's columns. Returns
+    /// Converts a file of the signal-mapping tool of a thesis of 2013 to a table with the columns of Pharos. Returns
     /// `nil` for every other file.
     ///
     /// Each measurement becomes a place, and the number of the measurement becomes its name. `map record --move` can
