@@ -181,7 +181,8 @@ public struct InventoryStore: Sendable {
         let names = Files.names(in: countsDirectory).filter {
             Files.exists("\(countsDirectory)/\($0)/\(Self.journalName)")
         }
-        // If the journal of a count is damaged, the start of the count is not known. Such a count is the last.
+        // If the journal of a count is damaged, the start of the count is not known. Such a count is listed after all
+        // other counts.
         let starts = names.map { (name: $0, start: (try? journal($0))?.start) }
         return starts.sorted { left, right in
             switch (left.start, right.start) {
@@ -195,8 +196,8 @@ public struct InventoryStore: Sendable {
 
     /// Returns the journal of the count `name`, with its start and its end.
     ///
-    /// - Throws: An error if the journal cannot be read, or if the count that it names differs from its directory. Logs
-    ///   are written to the directory of the name in the journal.
+    /// - Throws: An error if the journal cannot be read, or if it contains the name of another count. Logs would then
+    ///   be written to the directory of that other count.
     func journal(_ name: String) throws(InventoryError) -> CountJournal {
         let file = "\(countsDirectory)/\(name)/\(Self.journalName)"
         let octets = try system { () throws(SystemError) in try Files.read(file, limit: Self.logLimit) }

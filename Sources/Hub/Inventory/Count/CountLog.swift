@@ -32,7 +32,7 @@ public struct CountLog: Hashable, Sendable {
         }
     }
 
-    /// The time and place at which a beacon was found.
+    /// The time at which a beacon was found, with its level and distance.
     public struct Finding: Hashable, Sendable {
         public var at: RFC3339Time
         /// The time for which the receiver had listened before it found the beacon, in milliseconds.

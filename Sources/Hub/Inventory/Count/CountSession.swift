@@ -16,7 +16,7 @@ public struct CountSession: Sendable {
         public let beacon: BeaconIdentity
     }
 
-    /// The time and place at which a beacon was found.
+    /// The time at which a beacon was found, with its level and distance in the last round.
     public struct Finding: Hashable, Sendable {
         /// The beacon's number: the index of its item in the inventory.
         public let beacon: Int
@@ -116,7 +116,7 @@ public struct CountSession: Sendable {
         roundStart?.advanced(byMicroseconds: CountRule.roundMicroseconds)
     }
 
-    /// Starts the first round, together with the receiver.
+    /// Starts the first round. Call this function when the receiver starts.
     public mutating func begin(at now: HeardInstant) {
         if clock == nil { clock = now }
         if roundStart == nil { roundStart = now }

@@ -136,7 +136,7 @@ public final class NearestListener: SightingConsumer {
     private let onWarning: (String) -> Void
 
     /// - Parameters:
-    ///   - known: Beacons of other files, such as profiles, whose power at 1 m is known.
+    ///   - known: Beacons of other files, such as profiles, whose level at 1 m is known.
     ///   - onProgress: Called with the number of beacons within half a metre, from time to time.
     ///   - onWarning: Called with sentences about the adapter or the recording.
     public init(

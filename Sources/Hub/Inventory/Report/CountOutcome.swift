@@ -27,7 +27,8 @@ public struct ItemOutcome: Hashable, Sendable {
     public let found: RFC3339Time?
     /// The person who first found the item.
     public let foundBy: String?
-    /// The time for which the receiver that found the item first had listened until then, in milliseconds.
+    /// The listening time of the receiver that first found the item, from its start until it found the item, in
+    /// milliseconds.
     public let afterMilliseconds: Int?
     /// The strongest level, in dBm.
     public let bestLevel: Int?
