@@ -117,8 +117,8 @@ public struct EvaluationRun {
         return results
     }
 
-    /// The evaluations by which `map fit` chooses an algorithm, best first. Using them makes both commands report the
-    /// same errors. Empty if no algorithm can be evaluated.
+    /// The evaluations by which `map fit` chooses an algorithm, best first. `map evaluate` uses them too, so both
+    /// commands report the same errors. Empty if no algorithm can be evaluated.
     private func trials(_ survey: Survey, _ leaving: Evaluation.LeftOut) -> [Evaluation] {
         let candidates = requestedAlgorithms.isEmpty ? AlgorithmChoice.candidates : requestedAlgorithms
         let choice = try? AlgorithmChoice(

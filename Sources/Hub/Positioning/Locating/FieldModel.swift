@@ -21,7 +21,7 @@ public struct FieldModel: Sendable {
     private static let lengthFactors = [2.0, 1.4, 1, 0.75]
     /// The smallest length scale of the Gaussian process, in metres.
     private static let shortestLength = 3.0
-    /// The largest number of groups of places from which the length scale is chosen.
+    /// The largest number of groups of places for which the tried length scales are compared.
     private static let lengthGroups = 4
     /// The distance from the nearest place beyond which cells are left out, as a multiple of the distance between
     /// places.

@@ -1,7 +1,7 @@
 internal import Airtime
 
-/// The variance of levels from second to second. If a variance was measured in only a few seconds, the variance of all
-/// beacons is given more weight.
+/// The variance of levels from second to second. The variance of one beacon is combined with the variance of all
+/// beacons. The fewer seconds were measured, the larger is the weight of the variance of all beacons.
 struct LevelSpread: Sendable {
     /// The variance of the levels at one place, pooled over all beacons and places, in dB².
     let pooled: Double

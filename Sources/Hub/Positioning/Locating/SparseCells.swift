@@ -20,8 +20,8 @@ public protocol CellEvidence {
     /// Returns the states of a plane whose bound is at least a limit, in ascending order.
     func candidates(plane: Int, from limit: Double) -> [Int32]
 
-    /// Returns the mean likelihood of a plane's cells; `nil` if it is not known. The filter uses it for all cells
-    /// without a weight of their own.
+    /// Returns the mean likelihood of a plane's cells; `nil` if it is not known. The filter uses this mean for all
+    /// cells without a weight of their own.
     mutating func mean(plane: Int) -> Double?
 }
 
@@ -68,7 +68,7 @@ extension CellFilter {
     private static let leastPlaneProbability = 1e-9
     /// The largest number of states that the filter keeps.
     static let limit = 4096
-    /// The distance below the largest log-likelihood within which candidates are searched first.
+    /// The filter first searches candidates whose log-likelihood is at most this much below the largest log-likelihood.
     private static let firstReach = 12.0
 
     // MARK: Time

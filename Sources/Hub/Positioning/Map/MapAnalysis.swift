@@ -4,9 +4,9 @@ internal import Sites
 /// The analysis of a map. It contains the level of each beacon, the number of received beacons and the expected error
 /// at each cell, and the places that are mistaken for each other.
 ///
-/// All values are computed from the map's field, which also covers the ground between the surveyed places. If errors
-/// were measured by leaving parts of the survey out, the expected errors are multiplied by a factor, so that expected
-/// and measured errors have the same mean at the surveyed places.
+/// All values are computed from the map's field (``FieldModel``), which also covers the ground between the surveyed
+/// places. If errors were measured by leaving parts of the survey out, the expected errors are multiplied by a factor,
+/// so that expected and measured errors have the same mean at the surveyed places.
 public struct MapAnalysis: Sendable {
     /// The map.
     public let map: SignalMap

@@ -138,7 +138,7 @@ private struct MapDecoder {
     /// The site from which the field is computed.
     private mutating func modelSite(_ field: JSONNode, beacons: Int) -> Site? {
         guard let node = decoder.read(FieldKeys.site, in: field) else { return nil }
-        // Warnings about the site were reported when the map was made.
+        // Ignore warnings about the site, because they were reported when the map was made.
         var inner = ConfigurationDecoder()
         let site = inner.site(node)
         if let problem = inner.problems.first(where: \.isError) {

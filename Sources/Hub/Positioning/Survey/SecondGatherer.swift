@@ -80,7 +80,7 @@ public final class SecondGatherer: SightingConsumer {
     private static let addressLimit = 32
     /// The number of beacons with stored addresses above which all stored addresses are discarded.
     private static let beaconLimit = 20_000
-    /// The longest silence in a recording that is processed, in seconds. Longer silences are skipped.
+    /// The longest silence in a recording that is processed second by second, in seconds. Longer silences are skipped.
     private static let longestSilence = 600
 
     /// Creates a gatherer for the sightings of one source.
