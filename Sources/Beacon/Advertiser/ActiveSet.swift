@@ -12,8 +12,8 @@ struct ActiveSet {
     var grant = RadioPowerGrant.unknown
     /// The set's own address.
     var address: DeviceAddress
-    /// `true` while the set is sent from an address that is not its own. The reason is that the controller has refused
-    /// the set's address, as controllers do while they scan or connect, or that another program has changed it.
+    /// `true` while the set is sent from an address that is not its own. Either the controller has refused the set's
+    /// own address, as controllers do while they scan or connect, or another program has changed the address.
     var isAddressRefused = false
     /// The data that the controller sends; `nil` if unknown.
     var data: AdvertisingData?
@@ -115,7 +115,7 @@ struct ActiveFrame {
         return now.microseconds(since: madeAt) >= PayloadSource.shortestRenewalMicroseconds
     }
 
-    /// Sets the time of the next renewal. Call this after the payload was built, or was found not to need it.
+    /// Sets the time of the next renewal. Call this after the payload was built, or was found to need no renewal.
     mutating func planRenewal(at now: HCIInstant, isShared: Bool) {
         guard let period = source.renewalMicroseconds else { return }
         // If the set is not shared, the period starts at the last due time and not at `now`. Otherwise the delays of
@@ -165,7 +165,7 @@ struct EventTally: Hashable, Sendable {
         guard airtime.indices.contains(member) else { return }
         self.member = member
         uncountedSince = now
-        // With half a period more, the rounding in `events(of:at:)` counts the first event at once.
+        // Half a period is added, so that the rounding in `events(of:at:)` counts the first event at once.
         if isEnabled { airtime[member] += periodMicroseconds / 2 }
     }
 

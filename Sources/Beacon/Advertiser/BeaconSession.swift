@@ -597,8 +597,8 @@ extension BeaconSession {
 }
 
 extension RadioPowerGrant {
-    /// The warning for the user if the requested power is not in use or not certain; `nil` if there is nothing to
-    /// report.
+    /// The warning for the user if the requested power is not in use, or if it is not certain that it is; otherwise
+    /// `nil`.
     fileprivate var complaint: String? {
         switch self {
         case .notSettable, .unverified: description

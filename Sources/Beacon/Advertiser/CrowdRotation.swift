@@ -156,7 +156,7 @@ public struct CrowdRotation: Sendable {
     }
 
     /// Records that the controller has no memory for the set of `turn`. From now on, only the sets with lower positions
-    /// are used. The identity of `turn` gets the next turn.
+    /// are used. The identity of `turn` is the next identity to be sent.
     public mutating func withdraw(_ turn: Turn) {
         slots = Array(slots.prefix(max(1, turn.set)))
         nextIdentity = turn.identity
@@ -168,9 +168,9 @@ public struct CrowdRotation: Sendable {
     /// `nil` before the second turn of a set.
     public var turnMicroseconds: Int? { lengths.count > 0 ? lengths.sum / lengths.count : nil }
 
-    /// The mean time between the beginnings of two turns of an identity, in microseconds. It is measured if at least as
-    /// many repetitions have been counted as there are identities; before that, it is computed from
-    /// ``turnMicroseconds``. `nil` if the length of no turn is known.
+    /// The mean time between the beginnings of two turns of an identity, in microseconds. Until at least as many of
+    /// these times have been measured as there are identities, the mean is computed from ``turnMicroseconds``. `nil`
+    /// before the length of a turn is known.
     public var roundMicroseconds: Int? {
         if gaps.count >= identities { return gaps.sum / gaps.count }
         return turnMicroseconds.map { $0 * identities / sets }

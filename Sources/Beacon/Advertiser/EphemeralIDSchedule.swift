@@ -34,7 +34,7 @@ struct EphemeralIDSchedule: Hashable, Sendable {
             window = memory.window
             address = memory.address
             if Int(memory.window) < currentWindow {
-                // The change to the id of the current window is at a random moment of the rest of this window.
+                // The beacon changes to the id of the current window at a random moment in the rest of this window.
                 let endOfWindow = (currentWindow + period) * 1_000_000
                 dueMicroseconds = Int.random(in: counter...max(counter, endOfWindow), using: &randomness)
                 return
@@ -95,8 +95,8 @@ public struct TelemetrySalts: Hashable, Sendable {
     }
 }
 
-/// The values that must be saved for the next start. Without them, ids could go backwards, or one id could be sent with
-/// two addresses.
+/// The values that must be saved for the next start. Without them, an old id could be sent again, or one id could be
+/// sent with two addresses.
 public struct BeaconMemory: Hashable, Sendable {
     /// The seconds counter t of ``EIDClock``.
     public var eidCounter: UInt32

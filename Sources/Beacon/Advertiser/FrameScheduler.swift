@@ -20,7 +20,7 @@ public struct FrameScheduler: Hashable, Sendable {
     /// The mean period of each advertisement. This value, ``pace`` and ``releases`` are in units of 2⁻²⁰ × 0.625 ms.
     private let periods: [Int]
     /// The exact mean period that the set needs; the schedule advances by this time with each slot. If T_s was rounded
-    /// down, it is slightly longer than a real slot, so that the surplus events are spread evenly.
+    /// down, this period is slightly longer than a real slot, so that the surplus events are spread evenly.
     private let pace: Int
     /// The time at which the next event of each advertisement may be sent, relative to the first free slot.
     private var releases: [Int]

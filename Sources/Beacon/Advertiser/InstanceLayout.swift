@@ -157,8 +157,8 @@ extension InstanceLayout {
 }
 
 extension InstanceLayout {
-    /// Returns the mean time between two events of one instance, in microseconds. If the instances take turns, it is
-    /// longer by a factor of their number.
+    /// Returns the mean time between two events of one instance, in microseconds. If the instances take turns, this
+    /// time is multiplied by the number of instances.
     func meanPeriodMicroseconds(_ position: Int) -> Int {
         let range = instances[position].interval
         let period = (range.lowerBound.meanPeriodMicroseconds + range.upperBound.meanPeriodMicroseconds) / 2
@@ -168,7 +168,7 @@ extension InstanceLayout {
 
 /// A warning about a setting that the kernel will not apply. It is found before anything is sent.
 public struct ManagedWarning: Hashable, Sendable {
-    /// The reason for the warning: what the kernel does instead.
+    /// The reason for the warning: what the kernel does instead of applying the setting.
     public enum Reason: Hashable, Sendable {
         /// The kernel always uses 100...150 ms on a legacy controller.
         case intervalForced(requested: AdvertisingInterval)

@@ -5,7 +5,7 @@ internal import HCI
 /// The values of a session from which payloads are built: the beacon's clock, its ephemeral ids, the time on the air,
 /// the numbers that an encryption must not use twice, and the sensors.
 ///
-/// Each ``BeaconSession`` and each ``ManagedSession`` has its own.
+/// Each ``BeaconSession`` and each ``ManagedSession`` has its own ``LiveContent``.
 public final class LiveContent {
     /// The time at which all advertisements were first on the air together; `nil` before that.
     var onAirSince: HCIInstant?

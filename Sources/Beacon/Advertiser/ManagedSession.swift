@@ -97,7 +97,8 @@ public final class ManagedSession {
     }
 
     /// Sends every instance again. This is needed after another program turned advertising off or changed its data with
-    /// HCI commands, because the kernel does not notice these. The counters and the time continue.
+    /// HCI commands, because the kernel does not notice HCI commands of other programs. The counters and the time
+    /// continue.
     ///
     /// - Throws: `ended` if another program keeps all instances off the air.
     public func rearm() throws(SessionError) {

@@ -30,8 +30,9 @@ public struct OnAirAdvertisement: Equatable, Sendable {
     public let pattern: OnAirPattern?
     /// The address that receivers see; `nil` if it is unknown, because the kernel or another program chooses it.
     public let address: DeviceAddress?
-    /// `true` while the advertisement is sent from an address that is not its own. The reason is that the controller
-    /// has refused its address, as controllers do while they scan or connect, or that another program has changed it.
+    /// `true` while the advertisement is sent from an address that is not its own. Either the controller has refused
+    /// the advertisement's own address, as controllers do while they scan or connect, or another program has changed
+    /// the address.
     public let isAddressRefused: Bool
     /// `true` if the address is random: by request, or because it changes with an ephemeral id.
     public let isAddressRandom: Bool

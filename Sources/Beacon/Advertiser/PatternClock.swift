@@ -3,9 +3,9 @@ internal import HCI
 
 /// The position of an advertisement in the cycle of its pattern.
 ///
-/// The cycle begins when the advertisement is first on the air. It continues during an outage, so afterwards the
-/// advertisement uses the part that belongs to that time. A part that begins late still ends on time, so delays do not
-/// add up.
+/// The cycle begins when the advertisement is first on the air. It continues during an outage, so after the outage the
+/// advertisement uses the part that is current then. A part that begins late still ends on time, so delays do not add
+/// up.
 struct PatternClock: Hashable, Sendable {
     let pattern: AdvertisingPattern
     /// The time at which the first cycle began; `nil` before the start.

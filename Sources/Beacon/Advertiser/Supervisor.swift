@@ -9,7 +9,7 @@ public struct Supervisor: Sendable {
     public let pacing: SupervisorPacing
     let sessionKind: SessionKind
     let persistence: Persistence
-    /// The adapter's name in messages. A new profile with another name changes the adapter.
+    /// The adapter's name in messages. A new profile that names another adapter changes it.
     public private(set) var adapter: String
     /// The number of recoveries, by the cause of the outage.
     public private(set) var rearms: [SupervisorCause: Int] = [:]

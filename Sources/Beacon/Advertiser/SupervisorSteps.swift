@@ -36,7 +36,7 @@ extension Supervisor {
         /// An action has failed, or a fault has occurred. The values are the cause and a sentence for the user. The
         /// beacon is off the air, or is treated as if it were.
         case failed(SupervisorCause, String)
-        /// A failure of ``Action/open`` or ``Action/start`` that will not end by waiting. It ends a beacon that has
+        /// A failure of ``Action/open`` or ``Action/start`` that waiting does not resolve. It ends a beacon that has
         /// never been on the air. A beacon that has been on the air tries again.
         case impossible(String)
         /// An adapter was added.

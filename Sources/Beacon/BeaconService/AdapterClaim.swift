@@ -3,16 +3,15 @@ internal import HCI
 public import HCITransports
 public import LinuxHost
 
-/// The right to send or to listen with an adapter, visible to other processes of this machine. A user channel, a serial
-/// line and a socket take both rights, because they exclude all other programs: a host resets the controller behind
-/// them.
+/// The right to send or to listen with an adapter, visible to other processes of this machine. The claim of a user
+/// channel, a serial line or a socket includes both rights, because Pharos resets the controller behind it.
 ///
 /// If this user may not create locks, the claim is invisible and excludes no other process. A virtual adapter belongs
 /// to its process, so it needs no claim.
 public final class AdapterClaim {
     private var locks: [AdapterLock] = []
-    /// The lock of another process that listens with the adapter; `nil` if there is none. All raw sockets receive the
-    /// same packets, so this is not an error.
+    /// The lock of another process that listens with the adapter; `nil` if there is none. Such a lock is not an error:
+    /// all raw sockets receive the same packets, so several processes can listen.
     public private(set) var shared: AdapterLockError?
     private let role: AdapterLock.Role
     private let purpose: String

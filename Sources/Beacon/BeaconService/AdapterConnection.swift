@@ -83,7 +83,7 @@ final class AdapterConnection {
         var correction: EIDClock.Correction?
     }
 
-    /// Puts the job's advertisements on the air. Counts, ids and the clock of `session` continue.
+    /// Puts the job's advertisements on the air. Counts, ids and clock continue from `session`, the previous session.
     func start(
         _ job: ServiceJob, after session: (any AdvertisingSession)?, _ inputs: SessionInputs
     ) throws(SessionError) -> StartedSession {

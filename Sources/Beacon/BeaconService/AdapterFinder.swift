@@ -10,7 +10,7 @@ public final class AdapterFinder {
     private var knownAdapter: (index: UInt16, address: DeviceAddress)?
     /// The adapter in use, with its current number.
     private var adapterInUse: AdapterName?
-    /// The time since which the hciN in use is missing, in nanoseconds of the monotonic clock; `nil` while it is there.
+    /// The time at which the hciN in use disappeared, in nanoseconds of the monotonic clock; `nil` while it is present.
     private var missingSince: UInt64?
     /// `true` if this process has the adapter's user channel: the kernel's list does not contain the adapter then.
     var isUserChannelOpen = false

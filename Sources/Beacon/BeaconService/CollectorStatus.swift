@@ -37,7 +37,7 @@ public struct CollectorStatus: Equatable, Sendable {
         self.state = state
     }
 
-    /// True if the collector works, or is ready to take over from another one.
+    /// True if the collector works, or is ready to replace another collector.
     var isGood: Bool { state == .collecting || state == .standby }
 
     /// Returns the current status: off if the process that wrote the file has ended.

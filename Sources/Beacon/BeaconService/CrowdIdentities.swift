@@ -11,7 +11,7 @@ public enum CrowdFormat: String, CaseIterable, Sendable {
     case eddystoneUID = "uid"
 }
 
-/// A generated crowd: identities that count up, each with an address that depends only on the seed and its number.
+/// A generated crowd: numbered identities. The address of an identity depends only on the seed and its number.
 public struct GeneratedCrowd: Sendable {
     /// The largest crowd.
     public static let largest = 100_000

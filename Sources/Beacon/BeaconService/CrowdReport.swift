@@ -29,7 +29,8 @@ public struct CrowdFacts: Sendable {
         timing = session.timing
         sets = session.rotation.sets
         let commands = Self.commandsInATurn * max(0, commandMicroseconds)
-        // The controller carries out the commands of all sets one after the other, so a turn takes at least that long.
+        // The controller carries out one command at a time, so a turn takes at least the time of the commands of all
+        // sets.
         expectedTurnMicroseconds = max(timing.dwellMicroseconds + commands, commands * sets)
         expectedRoundMicroseconds =
             session.rotation.isConstant ? nil : expectedTurnMicroseconds * identities.count / sets
@@ -123,8 +124,8 @@ public struct CrowdFacts: Sendable {
         }
         var (rounds, probabilityOfMiss) = (0, 1.0)
         while probabilityOfMiss > 0.05 { (rounds, probabilityOfMiss) = (rounds + 1, probabilityOfMiss * (1 - share)) }
-        // If a turn has this number of events, one of them always falls into a scan window, because together they span
-        // the pause.
+        // With this number of events, a turn lasts longer than the pause between two scan windows, so at least one
+        // event falls into a scan window.
         let events = 2 + (scanInterval - window) / max(1, min(window, timing.interval.microseconds))
         let sufficientDwell = events * (timing.interval.microseconds + CrowdTiming.largestDelay)
         return Reception(
@@ -275,7 +276,7 @@ public struct CrowdReport: Sendable {
     /// Milliseconds with one decimal.
     static func milliseconds(_ microseconds: Int) -> String { seconds(microseconds * 1000) }
 
-    /// The number of times per minute, with two decimals.
+    /// The number of rounds per minute, with two decimals. `round` is the time of a round in microseconds.
     private static func rate(_ round: Int) -> String {
         let hundredths = 6_000_000_000 / max(1, round)
         let fraction = hundredths % 100

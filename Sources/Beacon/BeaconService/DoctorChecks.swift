@@ -274,7 +274,7 @@ extension DoctorChecks {
     }
 
     /// Checks for instances of the kernel's advertising manager that belong to no beacon of this machine, such as
-    /// instances that a failed `bluetoothctl advertise` leaves.
+    /// instances that remain after `bluetoothctl advertise` has failed.
     private func foreignInstances(_ adapter: BlueZAdapter) -> DoctorFinding? {
         guard isManaged, owner(of: adapter) == nil,
             let features = try? management(adapter)?.execute(ReadAdvertisingFeatures(), index: adapter.index),
@@ -289,7 +289,7 @@ extension DoctorChecks {
             "end the program that made them, or `sudo btmgmt --index \(adapter.index) rm-adv NUMBER`")
     }
 
-    /// The time in which reports of another program's scan are awaited, in microseconds.
+    /// The time for which the check waits for reports of another program's scan, in microseconds.
     private static let scanMicroseconds = 500_000
 
     /// Checks for a scan of another program: its advertising reports arrive at every raw channel.

@@ -64,7 +64,8 @@ struct DryRun {
     private func rotate(_ session: BeaconSession, _ record: Record, _ rotation: RotationTable) throws {
         var unsentIndices = Set(session.advertisements.indices.filter { !session.advertisements[$0].isItsTurn })
         writeComment("# then, at these times, without turning advertising off:")
-        // Each advertisement is sent within one of its periods; because of rounding it may take two.
+        // Each advertisement is sent at least once within its mean period, or because of rounding within two mean
+        // periods.
         let longestPeriod = session.advertisements.reduce(0) { max($0, $1.meanPeriodMicroseconds) }
         let end = session.onAirSince?.advanced(byMicroseconds: 2 * longestPeriod) ?? .distantFuture
         while !unsentIndices.isEmpty, let wakeUp = session.nextWakeUp, wakeUp <= end {
@@ -98,7 +99,8 @@ struct DryRun {
         record.packets = []
     }
 
-    /// The longest cycle of a pattern that is simulated, event by event: one hour, in microseconds.
+    /// The longest cycle that the dry run simulates: one hour, in microseconds. The simulation takes a step for each
+    /// event.
     private static let longestCycle = 3_600_000_000
 
     /// Writes a line that begins with `#`, unless the output is JSON.

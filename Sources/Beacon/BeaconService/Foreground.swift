@@ -71,7 +71,7 @@ extension AdvertisingView {
     public func update(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {}
 }
 
-/// The reports that a second controller on the same virtual air has received so far.
+/// The reports that a second virtual controller, on the air of the virtual adapter, has received so far.
 public struct HeardOnAir: Sendable {
     /// The number of advertising reports.
     public private(set) var reports = 0
@@ -226,7 +226,8 @@ final class CaptureFile {
     }
 }
 
-/// A second controller on the same virtual air: it proves that the advertisements can be received and decoded.
+/// A second virtual controller, on the air of the virtual adapter. It proves that the advertisements can be received
+/// and decoded.
 final class VirtualReceiver {
     private let host: HCIHost
     private var total = HeardOnAir()
@@ -237,7 +238,7 @@ final class VirtualReceiver {
         try PassiveScan(capabilities).start(host)
     }
 
-    /// Reads what has arrived, without waiting, and returns everything that was received so far.
+    /// Reads the packets that have arrived, without waiting. Returns all reports that were received so far.
     func heard() -> HeardOnAir {
         while let event = try? host.nextEvent(until: host.now) {
             switch event {

@@ -307,7 +307,7 @@ extension InstanceStatus.TelemetryStatus {
         ])
     }
 
-    /// Returns `nil` for anything but an object.
+    /// Returns `nil` if `node` is not an object.
     fileprivate init?(_ node: JSONNode) {
         guard case .object = node.value else { return nil }
         temperature = node["temperatureC"]?.thousandths

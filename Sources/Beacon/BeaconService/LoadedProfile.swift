@@ -74,8 +74,8 @@ public struct LoadedProfile: Sendable {
             advertisement, identityKey: try identityKey(for: advertisement), firstPacket: Self.firstPacket)
     }
 
-    /// The first number of a BTHome packet: seconds since 1970. Unless the clock is set back, no earlier packet had
-    /// this number.
+    /// The number of the first BTHome packet of a run: the seconds since 1970. If the clock is never set back, no
+    /// earlier packet had this number.
     public static var firstPacket: UInt32 { UInt32(clamping: WallClock.microseconds() / 1_000_000) }
 
     /// Reads the key of an advertisement; `nil` for advertisements without a key.

@@ -28,7 +28,7 @@ public enum OnAirText {
             body += labelled([("events", events(session))])
         }
         if let heard { body += labelled(heard.sentences.map { ("received", $0) }) }
-        // If HCI commands could not set a radio power, the row of the radio power shows it, so it needs no warning.
+        // The row of the radio power already shows a power that HCI commands could not set, so no warning repeats this.
         let warnings =
             session.controller.family == .managed ? session.warnings : session.transmitPowerWarnings
         body += labelled(warnings.map { ("warning", $0) })

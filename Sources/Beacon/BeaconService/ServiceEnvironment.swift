@@ -205,7 +205,7 @@ extension ServiceEnvironment: AdapterEnvironment {
     }
 
     /// Refuses an adapter whose radio is switched off by rfkill, because not every form of adapter reports this when it
-    /// is opened. Later changes are events.
+    /// is opened. If rfkill switches the radio off later, an event reports this.
     private func refuseWhenBlocked(_ name: AdapterName) throws(AdapterFault) {
         guard let index = name.kernelIndex, let radioSwitch = RFKill.switch(of: "hci\(index)"),
             let remedy = radioSwitch.remedy
@@ -276,7 +276,7 @@ extension ServiceEnvironment: AdapterEnvironment {
 
     func startSession() throws(SessionError) -> any AdapterSession {
         guard let connection else { throw .ended(.adapterGone, "the adapter is closed") }
-        // This runs after a failure, too: only a start shows whether the kernel has powered the adapter on.
+        // This is also necessary after a failed start, because the adapter may have been powered on before the failure.
         defer { noteRaised(connection) }
         return note(try connection.start(job, after: advertising, inputs))
     }

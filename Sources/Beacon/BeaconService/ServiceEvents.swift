@@ -18,7 +18,7 @@ protocol ServiceEventSource: AnyObject {
     var descriptor: Descriptor { get }
     /// The events since the last call.
     func take() -> [ServiceEvent]
-    /// The time at which ``take()`` returns an event although nothing can be read; `nil` for never.
+    /// The time at which ``take()`` returns an event even if the descriptor has no data; `nil` for never.
     var nextWakeUp: HCIInstant? { get }
 }
 

@@ -95,7 +95,8 @@ public struct ServiceJob {
     /// The capabilities that this adapter needs. The service gives up all others for good.
     var neededPrivileges: Set<Privileges.Capability> { adapter.neededPrivileges }
 
-    /// Returns whether this job needs a capability that `other` does not need, and that is therefore given up already.
+    /// Returns true if this job needs a capability that `other` does not need. The service has then already given it
+    /// up.
     func needsMore(than other: ServiceJob) -> Bool {
         !neededPrivileges.isSubset(of: other.neededPrivileges)
     }

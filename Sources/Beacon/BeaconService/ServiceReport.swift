@@ -5,9 +5,9 @@ internal import Configuration
 internal import HCI
 internal import LinuxHost
 
-/// Writes the status and the metrics of a service to files, when something has changed. Without a fault, only the
-/// verification changes something, every 15 s, and the sensors change the status. A file that cannot be written is
-/// logged once.
+/// Writes the status and the metrics of a service to files, when something has changed. Without a fault, both change
+/// only when advertising is verified, every 15 s; the status also changes with the sensors. A file that cannot be
+/// written is logged once.
 final class ServiceReport: ServiceView {
     private let directories: ServiceDirectories
     /// The values in the files; `nil` before the first write.

@@ -12,7 +12,7 @@ public final class ServiceSensors: TelemetrySource {
     private var lastValues: [Key: Int?] = [:]
     /// Increases with each change of a sensor's value.
     private(set) var changes = 0
-    /// The measurements whose objects cannot hold the last value of their sensors.
+    /// The measurements whose last sensor value was outside the range of their BTHome object.
     private var unusable: Set<Measurement> = []
     /// The last temperature, in thousandths of a degree Celsius, and its sensor; `nil` before the first.
     private(set) var lastTemperature: (value: Int?, sensor: SensorName?)?
@@ -73,7 +73,7 @@ public final class ServiceSensors: TelemetrySource {
         return text
     }
 
-    /// Reports once that a BTHome object cannot hold the value of a sensor.
+    /// Reports once that a sensor value is outside the range of its BTHome object.
     private func reportOutOfRange(_ text: String, _ kind: BTHomeKind, _ sensor: String) {
         guard unusable.insert(Measurement(kind: kind, sensor: sensor)).inserted else { return }
         let range = kind.limits.map { " in \($0)" } ?? ""

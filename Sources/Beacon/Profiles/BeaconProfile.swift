@@ -260,7 +260,7 @@ extension Advertisement.RotatingKey {
 }
 
 extension Advertisement.TelemetrySource.Reading {
-    /// The sensor's name. Profiles have no fixed values.
+    /// The sensor's name; `null` for fixed values, which the telemetry of profiles cannot have.
     fileprivate var json: JSONValue {
         switch self {
         case .sensor(let name): .string(name)

@@ -38,8 +38,8 @@ public struct ProfileEdit: Sendable {
             let text = Array(edited.pretty.utf8)
             let (profile, candidateProblems) = BeaconProfile.decode(text)
             if profile != nil { return text }
-            // Candidates are in order of probability. The errors of the first one are shown, or of the first one whose
-            // value has the right JSON type.
+            // The candidates are in order of probability. If all have errors, the errors of the first candidate whose
+            // value has the right JSON type are shown; without such a candidate, the errors of the first candidate.
             let errors = candidateProblems.filter(\.isError)
             if problems.isEmpty || problems.contains(where: \.isAboutKind) && !errors.contains(where: \.isAboutKind) {
                 problems = errors

@@ -388,7 +388,7 @@ enum EddystoneKeys {
     static let identityKeyFile = Key("identityKeyFile", keyFile, keyFileMeaning, isRequired: true)
     static let rotationExponent = Key("rotationExponent", exponent, exponentMeaning, isRequired: true)
 
-    // The keys of encrypted telemetry, where they are optional.
+    // The same keys for telemetry, where they are optional because telemetry can be unencrypted.
     static let optionalIdentityKeyFile = Key("identityKeyFile", keyFile, keyFileMeaning)
     static let optionalRotationExponent = Key("rotationExponent", exponent, exponentMeaning)
 

@@ -65,7 +65,7 @@ extension ConfigurationDecoder {
         return .explicit(address)
     }
 
-    /// Reads a string with at least one character, which is a name.
+    /// Reads a name: a string with at least one character.
     mutating func nonemptyText(_ node: JSONNode) -> String? {
         guard let text = text(node) else { return nil }
         guard !text.isEmpty else {
