@@ -147,8 +147,8 @@ struct BTHomeCursor {
     struct Element {
         /// The offset of the object id.
         let offset: Int
-        /// The kind of the object; `nil` for an unknown object id. Because its length is unknown too, all bytes after
-        /// the id are then its ``data``.
+        /// The kind of the object; `nil` for an unknown object id. The length of an unknown object is unknown too, so
+        /// all bytes after the id are its ``data``.
         let kind: BTHomeKind?
         let data: Range<Int>
         /// True if the packet ends before the object does.

@@ -1,6 +1,6 @@
 /// The bytes of AdvData, ScanRspData or extended advertising data: a sequence of AD structures.
 ///
-/// Received bytes are kept even if they are invalid. Encoding structures is strict.
+/// Received bytes are kept even if they are invalid. Encoding refuses structures that are too long.
 public struct AdvertisingData: Hashable, Sendable {
     /// The bytes as in the PDU: for each AD structure its length byte, its type and its data.
     public let octets: [UInt8]

@@ -1,5 +1,5 @@
 /// Advertising_Interval: the time between the starts of two advertising events, without the random advDelay of
-/// 0...10 ms that the link layer adds to each.
+/// 0...10 ms that the link layer adds to each interval.
 ///
 /// The value is the integer that controllers use, in units of 0.625 ms. A time is rounded only once, when it becomes
 /// such an integer. Core Specification 5.4, Vol 6 Part B 4.4.2.2.1 and Vol 4 Part E 7.8.5, 7.8.53.

@@ -54,7 +54,7 @@ public enum PacketRate: Hashable, Sendable, CaseIterable {
     /// Uncoded packets have a preamble of 1 byte (2 bytes on LE 2M), an access address of 4 bytes, a header of 2 bytes,
     /// the payload, and a CRC of 3 bytes. Coded packets begin with a preamble of 80 µs. The access address, the coding
     /// indicator and TERM1 follow; they are always sent with S=8 and take 256, 16 and 24 µs. The header, the payload,
-    /// the CRC and the 3 bits of TERM2 come last; they are sent with the packet's own S.
+    /// the CRC and the 3 bits of TERM2 come last; they are sent with S=2 or S=8, as the PHY requires.
     ///
     /// - Parameter payload: The bytes after the PDU's header, 0...255.
     public func microseconds(payload: Int) -> Int {

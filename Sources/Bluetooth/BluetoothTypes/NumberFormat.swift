@@ -53,7 +53,7 @@ public enum NumberFormat {
     /// - Returns: The formatted share; ``none`` if `share` is `nil` or not finite.
     public static func percent(_ share: Double?) -> String {
         guard let share, share.isFinite else { return none }
-        // A share of exactly zero can become such a small number by a rounding error.
+        // A share this small may be a rounding error of a share that is exactly zero.
         if share > 0, share < 1e-9 { return "< 1e-7 %" }
         var (complement, nines) = (1 - share, 0)
         while share > 0.99, share < 1, complement < 0.1, nines < 6 {

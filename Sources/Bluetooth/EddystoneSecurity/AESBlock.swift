@@ -65,7 +65,7 @@ struct EAX {
         return result
     }
 
-    /// Returns all 16 bytes of the tag of `ciphertext`. The OMAC of the header is part of the tag. It is not zero,
+    /// Returns all 16 bytes of the tag of `ciphertext`. The tag includes the OMAC of the header, which is not zero
     /// although the header is empty.
     func tag(_ ciphertext: FixedOctets<12>, nonce: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<16> {
         let nonceMAC = try cipher.omac(0, nonce)
