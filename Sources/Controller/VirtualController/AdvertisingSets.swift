@@ -268,7 +268,7 @@ extension VirtualController {
     private func check(_ set: AdvertisingSet, _ entry: LESetExtendedAdvertisingEnable.Entry) throws(HCIStatus) {
         try HCIStatus.require(!set.data.isPartial && !set.scanResponse.isPartial, else: .commandDisallowed)
         if set.isHighDuty {
-            // The duration is at most 1.28 s, and never unlimited.
+            // Directed advertising with a high duty cycle must have a duration, of at most 1.28 s. The unit is 10 ms.
             try HCIStatus.require((1...128).contains(entry.duration), else: .invalidParameters)
         }
         guard !set.isLegacyPDU else { return }

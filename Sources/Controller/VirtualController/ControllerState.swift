@@ -74,10 +74,10 @@ struct AdvertisingSet {
     /// The Advertising DID of the data.
     var dataID: UInt16 = 0
 
-    /// The current period of advertising; `nil` while the set is disabled. Planned occurrences contain it, so that they
-    /// can be ignored after its end.
+    /// The current period of advertising; `nil` while the set is disabled. Each planned occurrence contains its period,
+    /// so that it can be ignored after the end of the period.
     var run: AdvertisingRun?
-    /// The address that the set uses since it was last enabled; `nil` before.
+    /// The address from which the set has sent since it was last enabled; `nil` before it is first enabled.
     var identity: DeviceIdentity?
     /// The time of the set's next advertising event.
     var nextEvent: HCIInstant?
@@ -120,7 +120,7 @@ struct AdvertisingContent {
     var isPartial = false
 }
 
-/// Creates further events of a virtual controller, and changes answers for a ``VirtualFault``.
+/// Creates events of a virtual controller, and changes answers for a ``VirtualFault``.
 enum ControllerEvents {
     /// Command Complete for opcode 0, which only reports the number of accepted commands (Core Specification 5.4,
     /// Vol 4 Part E 7.7.14).

@@ -9,8 +9,8 @@ extension VirtualController {
 
     func isRunning(_ run: AdvertisingRun) -> Bool { state.sets[run.set]?.run == run }
 
-    /// Enables a set. If it is already enabled, its events continue at the same times, but its counters start again and
-    /// it uses the new address.
+    /// Enables a set. If the set is already enabled, its events continue at the planned times, but its event count
+    /// starts again at 0, and it sends from the address `identity`.
     func startAdvertising(
         _ id: AdvertisingSetID, as identity: DeviceIdentity, durationMicroseconds: Int = 0, maximumEvents: Int = 0
     ) {

@@ -30,7 +30,7 @@ struct Scanner {
     let isExtended: Bool
     let durationMicroseconds: Int
     let periodMicroseconds: Int
-    /// The time at which the first scan interval started. It is on channel 37.
+    /// The time at which the first scan interval started. The scan listens on channel 37 in this interval.
     var start: HCIInstant
     /// `true` while the scan is listening; `false` in the pause before the next scan period.
     var isListening = true
@@ -61,8 +61,8 @@ struct Scanner {
 }
 
 /// The memory of a duplicate filter: the reports that the host has already received. The host receives one report of an
-/// advertisement and one of a scan response for each device. With extended PDUs, it receives these for each advertising
-/// set and each change of the set's data.
+/// advertisement and one of a scan response for each device. With extended PDUs, the host receives both reports for
+/// each advertising set and each change of the set's data.
 ///
 /// As in real controllers, the memory is limited, and the oldest entry is removed first. A legacy report is a duplicate
 /// even if its data has changed (Core Specification 5.4, Vol 6 Part B 4.4.3.5).

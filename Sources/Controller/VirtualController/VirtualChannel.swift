@@ -25,7 +25,8 @@ public final class VirtualChannel: HCIChannel {
 
     public var now: HCIInstant { air.now }
 
-    /// Passes the packet to the controller. If no fault or latency delays the answer, it takes no time.
+    /// Passes the packet to the controller. If neither a fault nor a latency delays the answer, the answer arrives
+    /// during this call.
     public func send(_ packet: HCIPacket) throws(HCIChannelError) {
         guard controller.isAttached else { throw Self.gone }
         controller.receive(packet)

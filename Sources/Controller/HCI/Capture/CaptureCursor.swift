@@ -90,7 +90,7 @@ struct CaptureFraming: Sendable {
     private(set) var count = 0
     /// The number of packets found so far whose link type is not supported.
     private var unsupportedCount = 0
-    /// The link type of the first of these packets. Ignore it while ``unsupportedCount`` is 0.
+    /// The link type of the first packet whose link type is not supported. Ignore it while ``unsupportedCount`` is 0.
     private var unsupportedLink: UInt32 = 0
     private var format = Format.unknown
     /// The state of a pcapng file. It is stored separately from ``format``, so that the list of interfaces is never
@@ -179,7 +179,7 @@ struct CaptureFraming: Sendable {
             format = .pcap(pcap, try pcap.link(octets, at: start))
             return .skip(PCAPFormat.headerLength)
         case .pcapng:
-            // The first block of the file has the same form as all others.
+            // A pcapng file has no separate header: its first block has the same form as all other blocks.
             let step = try pcapng.take(octets, at: start)
             if case .skip = step { format = .pcapng }
             return step

@@ -48,9 +48,10 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         /// the number of these packets, and the link type of the first of them.
         case packetsLeftOut(Int, link: UInt32)
         /// The file ends inside a record or header, for example because the capturing program was killed. The values
-        /// are the length of the record or header in bytes, and the number of bytes that the file contains of it.
+        /// are the length of the record or header in bytes, and the number of its bytes that the file contains.
         case truncated(needed: Int, left: Int)
-        /// A record's captured length is larger than the original packet, or does not fit into its block.
+        /// A record's captured length is larger than the length of the original packet, or does not fit into the
+        /// record's block.
         case lengthsDisagree(original: UInt32, included: UInt32)
         /// A record's length is larger than that of any packet. Its bytes are not read into memory.
         case recordTooLong(octets: Int)

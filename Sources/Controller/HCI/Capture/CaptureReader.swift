@@ -69,7 +69,7 @@ public struct CaptureReader: Sendable {
     private var buffer: [UInt8] = []
     /// The offset in ``buffer`` of the first byte that was not read yet.
     private var start = 0
-    /// The number of bytes that have not arrived yet of a block that is skipped because it contains no packet.
+    /// A block without a packet is skipped. This is the number of its bytes that have not arrived yet.
     private var missingCount = 0
     /// The total length of the block that was skipped last, in bytes.
     private var skippedLength = 0

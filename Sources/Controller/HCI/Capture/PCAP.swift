@@ -44,7 +44,8 @@ struct PCAPFormat: Hashable, Sendable {
     }
 
     /// Returns the link type of a file whose header (``headerLength`` bytes) starts at `start`. The upper half of the
-    /// field is about frame checksums. It is ignored, because Bluetooth link types do not have these.
+    /// link type's field is about frame checksums. It is ignored, because Bluetooth link types do not use frame
+    /// checksums.
     func link(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureLink {
         let version = order.uint16(octets, at: start + 4)
         guard version == 2 else { throw .unknownVersion(UInt32(version), .pcap) }
@@ -229,7 +230,8 @@ struct PCAPNGClock: Hashable, Sendable {
         let exponent = Int(resolution & 0x7F)
         let product = ticks.multipliedFullWidth(by: 1_000_000)
         let scaledTicks = UInt128(product.high) << 64 | UInt128(product.low)
-        // 10 to the power of 39 does not fit into 128 bits. It is larger than any product, so the quotient is 0.
+        // 10 to the power of 39 does not fit into 128 bits. It is larger than any value of `scaledTicks`, so the
+        // quotient is 0.
         let microseconds =
             resolution & 0x80 != 0
             ? scaledTicks >> exponent : exponent > 38 ? 0 : scaledTicks / Self.powerOfTen(exponent)

@@ -139,7 +139,7 @@ public final class HCIHost: CommandExchange {
     }
 
     /// Handles the packets that have already arrived, at most ``maximumPacketsBeforeCommand``. If a signal interrupts
-    /// this, the error is returned and not thrown.
+    /// the function, it returns the error and does not throw it.
     private func handleArrivedPackets() throws(HCICommandError) -> HCICommandError? {
         do throws(HCICommandError) {
             for _ in 0..<Self.maximumPacketsBeforeCommand {

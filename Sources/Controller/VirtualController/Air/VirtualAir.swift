@@ -118,8 +118,8 @@ public final class VirtualAir {
     func plan(_ occurrence: Occurrence, at instant: HCIInstant) {
         heap.insert(occurrence, at: instant)
         guard heap.count > cleaningSize else { return }
-        // Otherwise, a host that restarts long advertisements again and again would fill the memory with outdated
-        // occurrences.
+        // Without this removal, a host that restarts long advertisements again and again would fill the memory with
+        // outdated occurrences.
         heap.keepOnly(where: mayHaveEffect)
         cleaningSize = 2 * heap.count + 1024
     }
