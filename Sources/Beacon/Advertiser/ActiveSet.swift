@@ -118,8 +118,8 @@ struct ActiveFrame {
     /// Sets the time of the next renewal. Call this after the payload was built, or was found to need no renewal.
     mutating func planRenewal(at now: HCIInstant, isShared: Bool) {
         guard let period = source.renewalMicroseconds else { return }
-        // If the set is not shared, the period starts at the last due time and not at `now`. Otherwise the delays of
-        // all renewals would add up.
+        // If the set is not shared, the renewal period starts at the last due time and not at `now`. Otherwise the
+        // delays of all renewals would add up.
         let lateness = isShared ? 0 : max(0, now.microseconds(since: renewalDue ?? now))
         renewalDue = now.advanced(byMicroseconds: period - lateness % period)
     }

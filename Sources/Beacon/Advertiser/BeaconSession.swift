@@ -282,7 +282,7 @@ extension BeaconSession {
         let parameters = currentParameters(index)
         let configuration = try commands.configure(parameters, host)
         // If an ephemeral id were sent from another program's address, the beacon could be tracked. So the set stays
-        // off until the scan ends.
+        // off until the controller accepts the set's own address.
         if let refusal = configuration.addressRefusal, sets[index].assignment.rotatingKey != nil { throw refusal }
         sets[index].isAddressRefused = configuration.addressRefusal != nil
         sets[index].grant = configuration.power
@@ -324,7 +324,7 @@ extension BeaconSession {
         try disable(index)
         try sets[index].commands.change(parameters, host)
         if parameters.pdu == .connectable {
-            // During a connection, the controller may refuse this. The set is then enabled again after the
+            // During a connection, the controller may refuse to enable the set. The set is then enabled again after the
             // disconnection.
             try enableAgain(index)
         } else {

@@ -69,7 +69,7 @@ public struct ForeignActivity: Sendable {
     /// If another program has a raw socket to the adapter, a pause is reported after this shorter time, in
     /// microseconds. So the beacon can be back on the air within 2 s.
     static let suspiciousPauseMicroseconds = 250_000
-    /// The largest number of announced commands that have not appeared on the monitor channel.
+    /// The largest number of announced commands that are stored until they appear on the monitor channel.
     private static let expectationLimit = 1024
     /// The management commands Start Discovery, Start Service Discovery and Start Limited Discovery.
     private static let discoveryCodes: Set<UInt16> = [0x0023, 0x003A, 0x0041]
@@ -313,7 +313,8 @@ extension ForeignActivity {
         guard let kind = command.effect.kind else { return nil }
         if let field = command.field, ownValues[field] == command.value { return nil }
         if case .managed = watched, kind != .controllerReset {
-            // The kernel also makes these changes itself, and turns advertising off for a moment.
+            // The kernel itself also changes data and turns advertising off for a moment, so such a command is no proof
+            // of a disturbance.
             if kind == .advertisingDisabled { pause = pause ?? (now, suspects(now), !rawPrograms.isEmpty) }
             if kind == .dataChanged || kind == .scanResponseChanged { noteValue(command, kind, at: now) }
             return nil

@@ -135,7 +135,7 @@ public final class LiveContent {
         _ source: PayloadSource, power: RadioPower?, counters: TelemetryCounters, isFirst: Bool, at now: HCIInstant
     ) throws(SessionError) -> AdvertisingData? {
         let content = source.advertisement.content
-        // An ephemeral id, and telemetry with the same key, are computed from the window that is on the air.
+        // An ephemeral id, and telemetry with the same key, are computed from the window of the id that is on the air.
         var moment = PayloadSource.Moment(
             radioPower: power, counters: counters,
             eidTime: idSchedule(of: content.rotatingKey)?.window ?? clock.counter(at: now))

@@ -53,7 +53,8 @@ public struct SetAllocation: Sendable {
                 advertisement.interval = try Self.interval(
                     members.map { advertisements[$0] }, advertisement.pdu, capabilities)
             }
-            // The data of each extended advertisement must fit, so the other members of the set are checked too.
+            // The set must accept the data of each extended advertisement, so the other members of the set are checked
+            // too.
             for member in members.dropFirst() where advertisements[member].phy != nil {
                 _ = try SetParameters(advertisements[member], on: capabilities, isExclusive: isExclusive)
             }

@@ -29,7 +29,7 @@ public struct Supervisor: Sendable {
     private var phase = Phase.closed
     /// The current outage; `nil` if there is none.
     private var ongoingOutage: OngoingOutage?
-    /// The number of attempts since the beacon was last on the air for ``SupervisorPacing/stability``.
+    /// The number of attempts since the beacon last stayed on the air for ``SupervisorPacing/stability``.
     private var attempt = 0
     /// The time of the next attempt; `nil` if none is planned.
     private var nextAttempt: HCIInstant?

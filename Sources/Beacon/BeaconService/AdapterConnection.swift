@@ -145,7 +145,8 @@ final class AdapterConnection {
         let adapter = try ManagedAdapter(host, index: index)
         if adapter.raisedPower { raisedIndex = index }
         if adapter.raisedLowEnergy { raisedLowEnergy = adapter.capabilities.address }
-        // Powering an adapter on resets it.
+        // Powering an adapter on resets its controller. The events of this reset are no disturbance, so they are
+        // dropped.
         foreign?.skip()
         let layout = try InstanceLayout(job.sources.map(\.advertisement), on: adapter.capabilities)
         let newSession = ManagedSession(

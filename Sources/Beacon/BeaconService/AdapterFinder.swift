@@ -22,8 +22,8 @@ public final class AdapterFinder {
     /// Creates a finder without an adapter.
     public init() {}
 
-    /// Returns the adapter to open: `requested`, or the adapter in use, or the first hciN with LE. If the adapter's
-    /// number has changed, the result has the new number.
+    /// Returns the adapter to open: `requested`; if that is `nil`, the adapter in use; if there is none, the first hciN
+    /// with LE. If the adapter's number has changed, the result has the new number.
     ///
     /// - Throws: `TransportError` if the adapter is missing.
     public func find(_ requested: AdapterName?) throws -> AdapterName {

@@ -12,7 +12,8 @@ public struct CrowdFacts: Sendable {
     public let timing: CrowdTiming
     /// The number of advertising sets that send at the same time, if the kernel leaves all of them free.
     public let sets: Int
-    /// The time that a set needs for each identity, in microseconds: the dwell time and four commands.
+    /// The time that a set needs for each identity, in microseconds: the time on the air (dwell time) and four
+    /// commands.
     public let expectedTurnMicroseconds: Int
     /// The time of a round, in which every identity has one turn, in microseconds; `nil` if every identity has a set of
     /// its own.

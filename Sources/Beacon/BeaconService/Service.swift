@@ -21,7 +21,7 @@ public final class Service {
     /// The value of ``ServiceEnvironment/connectionChanges`` when ``poll`` was made.
     private var connectionChanges: Int?
 
-    /// The number of watchdog messages in each period of the watchdog. One of them may be late.
+    /// The number of messages to the service manager's watchdog in each watchdog period. With three, one may be late.
     private static let watchdogDivisor: UInt64 = 3
 
     /// Keeps a profile on the air until SIGINT, SIGTERM or SIGQUIT arrives. SIGHUP reloads the profile.

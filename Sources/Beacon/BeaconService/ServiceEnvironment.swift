@@ -32,7 +32,7 @@ final class ServiceEnvironment {
     /// The adapters whose LE is turned off at the end, because this service has turned it on.
     private var adaptersToTurnLEOff: Set<DeviceAddress> = []
     private var lock: AdapterLock?
-    /// The lock for listening, which an exclusive channel needs as well.
+    /// The lock for listening, which an exclusive channel needs in addition to ``lock``.
     private var listenLock: AdapterLock?
     private var nameLock: InstanceLock?
     private var air: VirtualAirServer?

@@ -249,7 +249,7 @@ struct EIDClockWatch {
     /// behind; `nil` if they agree.
     private(set) var ahead: Int?
     /// The time at which the wall clock is read again, in nanoseconds of the monotonic clock; `nil` if the clocks
-    /// agree: then an event reports when the wall clock is set.
+    /// agree. In that case no reading is needed, because an event reports when the wall clock is set.
     private(set) var nextReading: UInt64?
 
     /// The time between two readings of the wall clock while the clocks differ: one minute, in nanoseconds. The kernel
@@ -276,7 +276,7 @@ struct EIDClockWatch {
             )
         case .doubted(let seconds):
             nextReading = now + Self.readingInterval
-            // Both clocks run at the same speed. A change of the difference by less than 60 s is not logged.
+            // A change of the difference by less than 60 s is not logged, because both clocks run at the same speed.
             if let previousAhead, abs(previousAhead - seconds) < 60 { return nil }
             ahead = seconds
             return (
