@@ -30,7 +30,7 @@ public final class VirtualController: Identifiable {
     let sink: (HCIPacket) -> Void
     let supportedOpcodes: Set<HCIOpcode>
     var state: ControllerState
-    /// Not `nil` while a command is executed whose answer must contain no credits.
+    /// The time without credits, while a command is executed whose answer must contain no credits; otherwise `nil`.
     private var withholding: CreditWithholding?
     /// The number of the last run; see ``newRun()``.
     private var lastRun: UInt64 = 0
