@@ -7,7 +7,7 @@ internal import LinuxHost
 package enum InputFile {
     /// Returns the contents of a file, of a stream such as the shell's `<(command)`, or of standard input for `-`.
     ///
-    /// - Parameter limit: The largest size in bytes. The default, 64 MiB, is more than any file of settings has.
+    /// - Parameter limit: The largest size in bytes. The default, 64 MiB, is larger than any settings file.
     package static func read(_ path: String, limit: Int = 64 << 20) throws -> [UInt8] {
         do throws(SystemError) {
             return try Files.readInput(path, limit: limit)
@@ -16,7 +16,8 @@ package enum InputFile {
         }
     }
 
-    /// Passes each line of a recording to `take`, without its line end and with its number, from 1.
+    /// Passes each line of a recording, without its line end, to `take`, together with the number of the line. The
+    /// first line has the number 1.
     ///
     /// - Throws: An error if the file cannot be read, is larger than 1 GiB, or has a line longer than 16 MiB.
     package static func forEachLine(of path: String, _ take: (ArraySlice<UInt8>, Int) -> Void) throws {
@@ -68,7 +69,7 @@ package enum NewFile {
 
     /// Writes a file that does not exist yet.
     ///
-    /// - Parameter canReplace: True if the command has the option --force. The error message then suggests it.
+    /// - Parameter canReplace: True if the command has the option --force. The error message then suggests this option.
     /// - Throws: A ``Failure`` with the path if the file exists already or cannot be written.
     package static func write(_ octets: [UInt8], to path: String, canReplace: Bool = false) throws {
         do throws(SystemError) {
@@ -87,7 +88,7 @@ package enum NewFile {
 package enum PageFile {
     /// Replaces the file at `path` with a page.
     ///
-    /// - Throws: A ``Failure`` with the path if it cannot be written.
+    /// - Throws: A ``Failure`` with the path if the file cannot be written.
     package static func write(_ page: String, to path: String) throws {
         do throws(SystemError) {
             try Files.replace(path, with: Array(page.utf8), isDurable: false)

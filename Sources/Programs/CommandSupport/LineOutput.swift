@@ -1,7 +1,7 @@
 package import Configuration
 package import LinuxHost
 
-/// Collects lines. They are written to standard output when they have 64 KiB or more, and when ``flush()`` is called.
+/// Collects lines. Writes them to standard output when their total size reaches 64 KiB, and when ``flush()`` is called.
 package struct LineOutput {
     private static let blockSize = 1 << 16
 

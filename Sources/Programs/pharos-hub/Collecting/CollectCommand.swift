@@ -127,7 +127,7 @@ struct CollectCommand: ParsableCommand {
             Terminal.writeMessage(
                 "standard input is not read, because the file names a broker: use --from - to read it")
         }
-        // As for a listener, a missing directory is made. A failure to write the state is reported later.
+        // Create a missing directory, as a listener does. A failure to write the state is reported later.
         if stateFile == nil { try? Files.makeDirectory(runtimeDir ?? WhereFile.directory) }
         let signals = try SignalDescriptor()
         let locks = try lock(collector, at: path, state: statePath, followsBroker: followsBroker, signals)
@@ -151,8 +151,8 @@ struct CollectCommand: ParsableCommand {
     }
 
     /// Takes the locks of a collector that reads live lines. If another collector of the same file or of the same
-    /// databases runs on this machine, waits on standby until it ends, if PostgreSQL and a broker are used. Otherwise
-    /// throws an error.
+    /// databases runs on this machine, a collector with PostgreSQL and a broker waits on standby until the other
+    /// collector ends. Any other collector throws an error.
     ///
     /// - Returns: The locks; `nil` if a signal arrived while this collector was on standby.
     private func lock(
@@ -208,7 +208,8 @@ struct CollectCommand: ParsableCommand {
 
 /// The locks of a collector: one in each directory in which it writes files, and one on the collector file itself.
 struct CollectorLocks {
-    /// The result of taking the locks: all locks were taken, or another process, if known, holds one of them.
+    /// The result of taking the locks: all locks were taken, or another process holds one of them. The id of that
+    /// process is `nil` if it is not known.
     enum Result {
         case taken(CollectorLocks)
         case held(process: Int32?)

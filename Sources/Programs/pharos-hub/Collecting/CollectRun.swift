@@ -14,7 +14,8 @@ final class CollectRun {
     private let signals: SignalDescriptor
     /// Writes the status file; `nil` for a collector that `pharos status` does not show.
     private var statusWriter: CollectorStatusWriter?
-    /// The time of the last output for `--every-s`, in milliseconds of the lines.
+    /// The time of the last output for `--every-s`, in milliseconds since 1970: the time of a line, not of the wall
+    /// clock.
     private var printedAt = 0
     /// The number of lines that are not JSON objects.
     private var badLines = 0
@@ -75,8 +76,8 @@ final class CollectRun {
         try refuseUnknownReceivers()
     }
 
-    /// Throws an error if some lines did not belong to any receiver of the file. Not used with a broker, which may have
-    /// other receivers.
+    /// Throws an error if some lines did not belong to any receiver of the file. Not called with a broker, because
+    /// other receivers may also publish there.
     private func refuseUnknownReceivers() throws {
         if service.collector.counts.unknownReceivers > 0 { throw Failure(.dataFormat) }
     }
@@ -147,7 +148,7 @@ final class CollectRun {
     /// Collects from a broker until a signal arrives. While another collector works for the site, this collector is on
     /// standby.
     ///
-    /// - Parameter connect: Creates the object for a connection, which connects later.
+    /// - Parameter connect: Creates the object for a connection. The object connects later.
     func follow(_ connect: () throws -> CollectorBroker) throws {
         while try waitForSite() {
             write(lines: service.takeUnprinted())

@@ -8,7 +8,7 @@ struct CollectorStatusWriter {
     private let directory: String
     /// The state that was last written, and the time at which it began.
     private var lastState: (state: CollectorStatus.State, since: RFC3339Time)?
-    /// The earliest time of the next write without a change of the state, in nanoseconds of `MonotonicClock`.
+    /// The earliest time of the next write if the state does not change, in nanoseconds of `MonotonicClock`.
     private var nextWrite: UInt64 = 0
     /// True if the last write failed.
     private var hasFailed = false

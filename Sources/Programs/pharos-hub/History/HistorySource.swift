@@ -63,7 +63,7 @@ enum HistorySource {
                 return try store.events(rest.prefix(HistoryCursor.pageSize))
             }
         case .postgreSQL(let store, let site):
-            // For each page, the server works as long as for all events. So the pages are 50 times as large as for a
+            // The server needs as much time for one page as for all events. So the pages are 50 times as large as for a
             // file.
             return HistoryCursor(range, pageSize: 50 * HistoryCursor.pageSize) {
                 try store.events(of: name, at: site, $0, limit: $1)

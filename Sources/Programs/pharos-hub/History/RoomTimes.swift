@@ -6,7 +6,7 @@ internal import Store
 /// Sums up how long beacons were in rooms or zones, from their events, which must be added in the order of their times.
 ///
 /// At each site, a beacon is in at most one room of the collector at a time, but it can be in several zones of each
-/// listener. The time of a zone that several beacons share is that of the zone, not of a beacon. Time in which the
+/// listener. If several beacons share a zone, the time is counted for the zone, not for a beacon. Time in which the
 /// listener or the collector did not run does not count.
 struct RoomTimes {
     /// A beacon in a room or a zone.

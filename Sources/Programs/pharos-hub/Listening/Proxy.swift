@@ -84,7 +84,7 @@ struct Proxy: ParsableCommand {
         }
     }
 
-    /// Parses an address to which clients can connect, so not that of the kernel.
+    /// Parses an address to which clients can connect. Clients cannot connect to `vhci`, so it is refused.
     private static func listenAddress(_ text: String) throws -> ListenAddress {
         let address = try? ListenAddress(text)
         guard let address, address != .kernel else {

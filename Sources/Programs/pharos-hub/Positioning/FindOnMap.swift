@@ -55,8 +55,8 @@ struct FindOnMap: ParsableCommand {
             try BeaconChoice(query, known, feed.clock), feed.clock, name: name, json: options.json,
             sound: options.sound)
         listener.guide.exponent = options.pathLossExponent
-        // The map has the same key of a beacon as the survey: its name or one of its identities. So the map is searched
-        // for all of these keys.
+        // The key of a beacon in the map is its key in the survey: its name or one of its identities. So search the map
+        // for all of these.
         let identity = BeaconQuery.identity(query)
         let matches = known.beacons.filter { $0.name == name || identity != nil && $0.identity == identity }
         let keys = ([name] + matches.map(\.name)).compactMap { BeaconKey($0) }

@@ -105,7 +105,7 @@ struct Qualify: ParsableCommand {
                         ? "several devices may match it; name a beacon with an identity"
                         : "its identity changes, so it cannot be used"))
         }
-        // Only profiles and fleets have the interval. A listener file may come first.
+        // A listener file has no intervals, so skip its beacons and use the first beacon of a profile or a fleet.
         guard let beacon = identified.first(where: { $0.intervalMicroseconds != nil }) else {
             throw Failure(
                 .usage, "--hears \(name): its interval is not known; name its profile or its fleet with --known")

@@ -100,7 +100,8 @@ final class ScanOutput {
     ///   beacon.
     func show(_ report: HeardReport, _ data: [UInt8], _ trackIndex: Int?, _ table: SightingTable) {
         let (frames, network) = Self.frames(data)
-        // The device may also belong to groups. Use the name that the user has chosen, otherwise the first name.
+        // A device may have a track of its own and tracks of groups. Use the track whose name the user has selected,
+        // otherwise the first track.
         let trackIndices = [trackIndex].compactMap(\.self) + table.groupsOfReport
         let trackIndex =
             trackIndices.first { table.tracks[$0].known.map { filter.names.contains($0.name) } ?? false }

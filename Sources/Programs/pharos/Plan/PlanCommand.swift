@@ -53,8 +53,8 @@ struct PlanOutput: ParsableArguments {
         try OutputFiles.refuseOverwriting([("--html", html)], read: files)
     }
 
-    /// Prints the answer. If the command runs as part of a comparison, passes the answer to it instead. Throws a
-    /// failure with exit status 1 if the target cannot be reached.
+    /// Prints the answer, or passes it to the comparison if the command runs as part of a comparison. Throws a failure
+    /// with exit status 1 if the target cannot be reached.
     func show(_ answer: PlanAnswer) throws {
         if let collector = PlanAnswerCollector.current { return collector.take(answer) }
         if csv {

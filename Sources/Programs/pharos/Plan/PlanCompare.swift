@@ -87,13 +87,14 @@ struct PlanCompare: ForwardingCommand {
         return ["plan", "compare"] + arguments.dropFirst()
     }
 
-    /// The options that do not accept 0, so that `0,95` cannot be a list of values.
+    /// The options that do not accept 0. For these options `0,95` cannot be a list of values.
     private static let aboveZero: Set<String> = [
         "--probability", "--detect-within-s", "--undiscovered-after-s", "--speed-mps", "--range-m", "--spacing-m",
         "--charge-uc", "--capacity-mah", "--interval-ms", "--scan-window-ms", "--scan-interval-ms",
     ]
 
-    /// The smallest whole numbers of options, so that `152,5` cannot be a list of intervals.
+    /// The smallest whole number that each option accepts. For example, `152,5` cannot be a list of intervals, because
+    /// 5 is too small.
     private static let leastNumbers: [String: Int] = [
         "--interval-ms": 20, "--scan-window-ms": 3, "--scan-interval-ms": 3,
         // A number from 1 to 10 is neither a share nor a percentage.

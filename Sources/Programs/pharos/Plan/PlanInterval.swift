@@ -114,8 +114,8 @@ struct PlanInterval: ParsableCommand {
         try output.show(answer)
     }
 
-    /// Writes an interval into a beacon profile: the profile's own interval of the spread if there is one, otherwise
-    /// the advised interval.
+    /// Writes an interval into a beacon profile: the interval that the spread has for this profile, or the advised
+    /// interval if there is none.
     ///
     /// - Returns: Sentences about the changes, and warnings.
     private func write(_ advised: AdvertisingInterval, spread: IntervalSpread?, to path: String) throws -> [String] {

@@ -256,7 +256,8 @@ struct SiteInit: ParsableCommand {
 
 /// Converts paths of files that other files name.
 enum SitePath {
-    /// Returns a path that is relative to the working directory as a path that is relative to the directory of `file`.
+    /// Converts a path that is relative to the working directory into a path that is relative to the directory of
+    /// `file`.
     ///
     /// If the relative path cannot be derived from the texts of both paths, the result is absolute.
     static func relative(_ path: String, toFile file: String) -> String {
