@@ -88,8 +88,8 @@ public enum PacketTiming {
 
 /// Equal machines, each of which sends one or several advertisements from its one radio.
 ///
-/// Each advertisement has one event per T + advDelay, whether it has its own advertising set or takes turns with other
-/// advertisements in one set. So the models use the period of each advertisement.
+/// Each advertisement has its own period T + advDelay, whether it has its own advertising set or takes turns with other
+/// advertisements in one set. The models compute with these periods.
 public struct AdvertisingMachines: Hashable, Sendable {
     /// The number of machines of this kind within range.
     public let count: Int
@@ -115,8 +115,8 @@ public struct AdvertisingMachines: Hashable, Sendable {
     }
 
     private func sortKey(_ group: AdvertiserGroup) -> (Double, Int, Double) {
-        // On the primary channels, packets of extended PDUs have the same length for every payload, so the payload is
-        // compared first.
+        // On the primary channels, packets of extended PDUs have the same airtime for every payload. So the number of
+        // bytes is compared before the airtime.
         let octets =
             group.extended?.payloadOctets ?? PacketTiming.payloadOctets(airtimeMicroseconds: group.airtimeMicroseconds)
         return (group.intervalMicroseconds, octets, group.airtimeMicroseconds)
@@ -140,13 +140,14 @@ extension AdvertiserGroup {
     }
 }
 
-/// The collisions of one advertisement, the target, with machines that send several advertisements at different
-/// intervals. The models of equal fleets compute with these values.
+/// The collisions of one advertisement, the target, with the advertisements of other machines. Each machine may send
+/// several advertisements at different intervals. ``fleet(ofMachines:)`` replaces the machines by a fleet of equal
+/// advertisers, for the models of equal fleets.
 ///
 /// Advertisers with the target's interval form an equal fleet, because collisions with them come in runs (see
-/// ``RunsModel``); advertisers with other intervals destroy packets independently of each other. The equal fleet has a
-/// whole number of equal advertisers. The part lost by rounding is added to the other intervals, so the probability
-/// that a packet is clear remains exact.
+/// ``RunsModel``); advertisers with other intervals destroy packets independently of each other. The number of
+/// advertisers in the equal fleet is rounded down. The collisions that this rounding loses are added to the collisions
+/// with other intervals, so the probability that a packet is clear remains exact.
 public struct TargetCollisions: Hashable, Sendable {
     /// T, the interval of the target advertisement in µs.
     public let intervalMicroseconds: Double
@@ -208,8 +209,8 @@ public struct TargetCollisions: Hashable, Sendable {
         logOtherClearProbability = count > 0 ? min(0, other / count) : 0
     }
 
-    /// Returns ln of the probability that an average machine hits no event of `target` with its advertisements, leaving
-    /// out its most frequent advertisement. Returns 0 if there is no machine.
+    /// Returns ln of the probability that an average machine does not hit an event of `target`, if the machine's most
+    /// frequent advertisement is left out. Returns 0 if there is no machine.
     public static func logCompanionClearProbability(
         in machines: [AdvertisingMachines], ofEventOf target: AdvertiserGroup
     ) -> Double {
@@ -236,7 +237,8 @@ public struct TargetCollisions: Hashable, Sendable {
             extended: extended)
         let logClearOfOne = one.logClearProbability(ofEventOf: one)
         let others = Double(machines - 1)
-        // A millionth is added before rounding down, so that a rounding error does not remove a whole advertiser.
+        // A millionth is added to the number of advertisers before it is rounded down, so that a rounding error does
+        // not remove a whole advertiser.
         let equals =
             logClearOfOne < 0
             ? min(others * logEqualClearProbability / logClearOfOne + 1e-6, 1e9).rounded(.down) : 0

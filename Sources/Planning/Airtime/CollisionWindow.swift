@@ -57,8 +57,8 @@ struct CollisionWindow: Sendable {
     /// advertiser destroys the event.
     var microseconds: Double { -steps.reduce(0) { $0 + $1.time * $1.rise } }
 
-    /// The mean square of the time between the two starts, weighted with the probability that the event is destroyed,
-    /// in µs².
+    /// The mean square of the time between the starts of the two events, weighted with the probability that the
+    /// target's event is destroyed, in µs².
     var meanSquare: Double {
         -steps.reduce(0) { $0 + $1.time * $1.time * $1.time * $1.rise } / 3 / microseconds
     }

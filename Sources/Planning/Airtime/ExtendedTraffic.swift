@@ -48,7 +48,8 @@ public struct ExtendedTraffic: Hashable, Sendable {
     public var eventMicroseconds: Double { 3 * Double(event.primaryMicroseconds) + auxiliaryMicroseconds }
 
     /// Returns the mean length, in µs, of the window of start times at which an event of `other` destroys an event of
-    /// this advertiser: its ADV_EXT_IND on one primary channel, or one of its auxiliary packets.
+    /// this advertiser. An event is destroyed if its ADV_EXT_IND on one primary channel or one of its auxiliary packets
+    /// is hit.
     func meanWindowMicroseconds(against other: ExtendedTraffic) -> Double {
         CollisionWindow(eventOf: self, against: other).microseconds
     }

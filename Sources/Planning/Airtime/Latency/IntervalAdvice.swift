@@ -2,13 +2,13 @@ public import BluetoothTypes
 
 /// The advertising interval to set, and why.
 ///
-/// The rule: the longest interval that meets the goal, because the energy is proportional to 1/E. The interval is
-/// shorter than the interval with the mean period E = 2·tau·N/ln 2 (with extended PDUs, the mean collision window
-/// instead of 2·tau) only if all longer intervals miss the goal, because shorter intervals lose more to collisions. It
-/// is never shorter than the interval at which the most packets arrive, never outside the range of controllers, and
-/// never shorter than an event. Because of resonance, the latency does not always grow with the interval: an interval
-/// is accepted only if the intervals that are 1 % shorter and 1 % longer nearly meet the goal as well. If no interval
-/// passes this test, an interval is accepted that meets the goal itself.
+/// The rule: the longest interval that meets the goal, because the energy is proportional to 1/E. An interval with a
+/// mean period below 2·tau·N/ln 2 is advised only if all longer intervals miss the goal, because shorter intervals lose
+/// more to collisions. (With extended PDUs, 2·tau is replaced by the mean collision window.) The advised interval is
+/// never shorter than the interval at which the most packets arrive, never outside the range of controllers, and never
+/// shorter than an event. Because of resonance, the latency does not always grow with the interval: an interval is
+/// accepted only if the intervals that are 1 % shorter and 1 % longer nearly meet the goal as well. If no interval
+/// passes this test, an interval that meets the goal is advised without it; ``isSteady`` is then false.
 public struct IntervalAdvice: Sendable {
     /// The goal of the advice.
     public let goal: IntervalGoal
@@ -100,8 +100,8 @@ public enum IntervalOutcome: Equatable, Sendable {
     public struct Shortfall: Hashable, Sendable {
         /// The share received in time at the best interval.
         public let share: Double
-        /// The time in s within which the target share is received at that interval; nil if it is more than ten times
-        /// the target time and also more than a minute, or more than an hour.
+        /// The time in s within which the target share is received at the best interval. Nil if this time is above an
+        /// hour, or if it is above a minute and above ten times the target time.
         public let seconds: Double?
         /// The largest number of beacons that meets the goal with these scanners; nil if a single beacon misses it.
         public let beacons: Int?
@@ -201,8 +201,8 @@ extension IntervalAdvice {
     }
 
     /// The results at other intervals, in ascending order: at `count` intervals (2...1000), evenly spaced over `range`
-    /// on a logarithmic scale; at `between` additional intervals between any two of these; and in the middle of each of
-    /// the `resonances` slowest resonances.
+    /// on a logarithmic scale; at `between` additional intervals between any two neighbors of these intervals; and in
+    /// the middle of each of the `resonances` slowest resonances.
     ///
     /// Percentiles above `horizonSeconds` are nil. `wantedShare` (0..<1) adds the percentile of this share. Throws the
     /// errors of `LatencyModel`.

@@ -51,8 +51,8 @@ private struct FleetSearch {
         guard shareOfOne >= probability else { return (0, try latency(1)) }
         var (low, lowShare) = (1, shareOfOne)
         var (high, highShare) = (try missingCount(), 0.0)
-        // If one end stays the same for three steps, all guesses are on one side of the solution. Then the next guess
-        // is the middle of the range.
+        // If one end of the range stays the same for three steps, all guesses are on one side of the solution. Then the
+        // next guess is the middle of the range.
         var unchangedSteps = (low: 0, high: 0)
         while high - low > 1 {
             let isStuck = max(unchangedSteps.low, unchangedSteps.high) > 2

@@ -16,9 +16,10 @@ public struct LatencyDistribution: Hashable, Sendable {
 
     /// Creates the curve from the probabilities that the first event received is event number 0, 1, 2 and so on.
     ///
-    /// All instants of a period are equally likely, so event number k (from 0) follows the random instant after k whole
-    /// periods plus a part of a period that is uniformly distributed. The share received therefore rises in a straight
-    /// line from k·E to (k + 1)·E. The delays of the first `spreadEvents` events round the corners between these lines.
+    /// The time begins at a random instant of a period, and all instants are equally likely. So the time until event
+    /// number k (from 0) is k whole periods plus a uniformly distributed part of a period. The share received therefore
+    /// rises in a straight line from k·E to (k + 1)·E. The delays of the first `spreadEvents` events round the corners
+    /// between these lines.
     ///
     /// - Parameters:
     ///   - received: At index k, the probability that event number k is the first one received.
@@ -121,8 +122,8 @@ public struct LatencyDistribution: Hashable, Sendable {
     /// The mean time in s; nil if more than 1 % of the beacons are not received within the horizon, because their times
     /// are unknown.
     ///
-    /// After the end of the curve, the share that is not received is assumed to fall exponentially: as fast as when it
-    /// fell to a quarter at the end of the curve.
+    /// After the end of the curve, the share that is not received is assumed to fall exponentially. Its rate is the
+    /// mean rate in the last part of the curve, in which this share fell to a quarter.
     public var meanSeconds: Double? {
         guard let last = receivedShare.last, last >= 0.99 else { return nil }
         var area = 0.0
@@ -179,7 +180,8 @@ extension [Double] {
     }
 }
 
-/// The effect of the delays on a curve that has one straight line for each event: the delays round the corners.
+/// The effect of the delays on a curve that has one straight line for each event: the delays round the corners between
+/// the lines.
 private struct CornerRounding {
     let received: [Double]
     /// True if the curve ends with the last event.

@@ -69,7 +69,7 @@ public struct PatternSearch: Sendable {
         _ = try latency(of: shortest, untilSeconds: 0, horizonSeconds: 1)
     }
 
-    /// The shortest constant interval that the number of events allows.
+    /// The shortest constant interval that ``eventsPerSecond`` allows.
     var shortest: AdvertisingInterval {
         let wanted = (1_000_000 / eventsPerSecond - Double(AdvertisingInterval.meanDelayMicroseconds)) / 625
         // If the number of events was computed from an interval, the result is this interval despite rounding errors.
@@ -184,8 +184,8 @@ public struct PatternSearch: Sendable {
             let horizon = Self.searchHorizon
             let latency = try latency(of: interval, untilSeconds: 0, horizonSeconds: horizon, workLimit: workLimit)
             let cost = cost(of: latency)
-            // If the value is beyond the search horizon, the cost is above the horizon. A larger share found within the
-            // horizon gives a lower cost.
+            // If the goal's time is beyond the search horizon, its exact value is unknown. The cost is then above the
+            // horizon, and falls with the share that is found within the horizon.
             return cost.isFinite ? cost : horizon * (2 - (latency.whole.received(within: horizon) ?? 0))
         }
     }
@@ -316,8 +316,9 @@ public struct PatternSearch: Sendable {
         mutating func coarse() -> [PatternTrial] {
             let constantUnits = Int(search.shortest.rawValue)
             var candidates: [(trial: PatternTrial, cost: Double)] = []
-            // With very short intervals a beacon is found at once; intervals on both sides of the constant interval
-            // avoid a resonance.
+            // The fast interval is very short, so that a beacon is found at once, or just below the constant interval.
+            // In the second case, the fast and the slow interval are on both sides of the constant interval, which
+            // avoids a resonance.
             let short = [search.units.lowerBound, 96, 240, 640].filter { $0 * 2 < constantUnits }
             let near = [0.6, 0.75, 0.88].map { Int(Double(constantUnits) * $0) / 4 * 4 }
             let fast = (near + short).filter { search.units.contains($0) }

@@ -151,7 +151,7 @@ struct PhaseDistribution: Sendable {
         var result = Array(repeating: 0.0, count: count)
         unsafe source.withUnsafeBufferPointer { source in
             unsafe result.withUnsafeMutableBufferPointer { result in
-                // Two weights at a time, because most of the time is spent on reading and writing the results.
+                // Each pass applies two weights, because reading and writing the results takes most of the time.
                 for index in stride(from: 0, to: weights.count - 1, by: 2) {
                     let (first, second) = (weights[index], weights[index + 1])
                     let offset = lastWeight - index - 1

@@ -93,8 +93,9 @@ public struct Resonance: Hashable, Sendable {
             scanInterval = Double(pattern.intervalMicroseconds)
             let pauses = pattern.windowMicroseconds < pattern.intervalMicroseconds
             window = pauses ? Double(pattern.windowMicroseconds) - airtime : scanInterval
-            // With more than I/W events in a round, neighboring phases are less than a window apart, so no window is
-            // missed. With more than 64 events, the random delays add up to more than a short window.
+            // Longer rounds do not resonate. With more than I/W events in a round, neighboring phases are less than a
+            // window apart, so no window is missed. With more than 64 events, the random delays add up to more than a
+            // short window.
             maximumEvents = window > 0 ? Int(min(64, scanInterval / window)) : 0
         }
 

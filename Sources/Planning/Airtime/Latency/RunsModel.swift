@@ -96,8 +96,8 @@ public struct RunsModel: Sendable {
                     let logarithm =
                         setHitProbability < 1
                         ? interferers * log1p(-setHitProbability) + Double(size) * naturalLogarithm(clear) : -.infinity
-                    // Each term is reduced by one, which cancels in the sum over all sets. So the probabilities of rare
-                    // losses keep their digits.
+                    // Each term is reduced by 1. In the sum over all sets, these reductions cancel. They keep the
+                    // digits of the probabilities of rare losses.
                     change += size % 2 == 0 ? expm1(logarithm) : -expm1(logarithm)
                 }
                 sums[event] += change

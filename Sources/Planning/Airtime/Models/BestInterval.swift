@@ -33,10 +33,10 @@ public struct BestInterval: Hashable, Sendable {
     /// receive all beacons. Without background it is 2·tau/(1 - 2^(-1/(N-1))), about 2·tau·N/ln 2; at this period, a
     /// packet is clear with probability 1/2.
     ///
-    /// The optimum is flat: a period that is about a fifth longer is almost as good and saves energy. For p90 the best
-    /// period is a tenth longer, which shortens the time by 2 %. If the background leaves a share b of the packets
-    /// clear, the best share x of packets without a collision in the fleet is the x at which ln x · ln(1 - b·x) is
-    /// largest: 1/2 for b = 1, close to 1/e for small b.
+    /// The optimum is flat: a period that is about a fifth longer is almost as good and saves energy. For p90, a period
+    /// that is a tenth longer is best, and the time is then 2 % shorter. If the background leaves a share b of the
+    /// packets clear, the best share x of packets without a collision in the fleet is the x at which ln x · ln(1 - b·x)
+    /// is largest: 1/2 for b = 1, close to 1/e for small b.
     public var latencyMeanPeriodMicroseconds: Double {
         meanPeriod(fleetShare: latencyShare)
     }
@@ -68,7 +68,7 @@ public struct BestInterval: Hashable, Sendable {
 
 /// The advertising interval that a controller supports and that comes closest to a wanted mean period.
 public struct IntervalSetting: Hashable, Sendable {
-    /// The end of the controller's range that the wanted interval exceeds.
+    /// The end of the controller's range beyond which the wanted interval lies.
     public enum Limit: Hashable, Sendable {
         /// The wanted interval is shorter than the controller's shortest.
         case shortest
@@ -84,7 +84,8 @@ public struct IntervalSetting: Hashable, Sendable {
     /// Creates the setting T = E - J/2 in steps of 0.625 ms, within `range`.
     ///
     /// - Parameters:
-    ///   - meanPeriodMicroseconds: E. If it is too short (small fleets), the result is the range's lower end.
+    ///   - meanPeriodMicroseconds: E. If it is too short for the controller, as for small fleets, the result is the
+    ///     lower end of `range`.
     ///   - rounding: `.up` if the beacon must not send more often than wanted (for collisions and energy), `.down` if
     ///     it must not send less often (for latency).
     ///   - range: The intervals that the controller supports.

@@ -8,8 +8,8 @@
 /// averaged over z ~ N(0,1) last. Averaging each factor before the multiplication would give a value that is too low:
 /// 0.375 instead of 0.428 with 249 interferers at ten times the distance (n = 2.03, T = 100 ms, θ = 21 dB, σ = 4 dB).
 ///
-/// Assumptions: as in ``CollisionModel``; interferers act one at a time. The sum of several weak interferers is not
-/// modelled, so both values are upper bounds for a receiver that is disturbed by the sum of all powers.
+/// Assumptions: as in ``CollisionModel``; the wanted packet is compared with each interferer alone, not with the sum of
+/// their powers. So if the sum of all powers disturbs a receiver, the values of both ideal receivers are upper bounds.
 /// ``AirSimulation`` can add the powers. Packets of other devices (the background) always destroy the wanted packet.
 ///
 /// By the specification, θ is at most 21 dB (co-channel C/I, Core Specification 5.4, Vol 6 Part A 4.2); common silicon
@@ -88,8 +88,8 @@ public struct CaptureModel: Hashable, Sendable {
         self.background = background
     }
 
-    /// Both bounds, and the value without capture. The computing time is proportional to the number of interferers;
-    /// with shadowing it is 321 times as long.
+    /// The values of both ideal receivers, and the value without capture. The computing time is proportional to the
+    /// number of interferers; with shadowing it is 321 times as long as without.
     public var band: Band {
         let nodes = shadowingDecibels > 0 ? NormalDistribution.nodes : [(z: 0, weight: 1)]
         let audibleProbabilities = interferers.map { probabilityBelow(marginDecibels - $0.advantageDecibels, at: 0) }
@@ -104,8 +104,8 @@ public struct CaptureModel: Hashable, Sendable {
                 let group = interferer.group
                 let destroyingProbability = probabilityBelow(
                     thresholdDecibels - interferer.advantageDecibels, at: node.z)
-                // All overlaps with one interferer have the same levels: they destroy the event together, or not at
-                // all.
+                // Every overlap with one interferer has the same levels. So either each overlap destroys the event, or
+                // none does.
                 let overlapProbability = windows[index] / group.meanPeriodMicroseconds
                 let earlierProbability = group.airtimeMicroseconds / group.meanPeriodMicroseconds
                 let count = Double(group.count)

@@ -79,8 +79,8 @@ public struct ChannelLoads: Hashable, Sendable {
 }
 
 extension ChannelLoads {
-    /// Parses a text: Wi-Fi networks as `wifi-1-6-11` or `wifi-1-6-11:0.3`, or a share for each channel as
-    /// `37:0,38:0.1,39:0.05,data:0.2`.
+    /// Parses a text in one of these forms: Wi-Fi networks (`wifi-1-6-11`), Wi-Fi networks with the share of time in
+    /// which each of them sends (`wifi-1-6-11:0.3`), or a share for each channel (`37:0,38:0.1,39:0.05,data:0.2`).
     ///
     /// - Parameter share: A function that reads a share, and throws if the text is no share.
     /// - Returns: nil for a text of another form.

@@ -127,7 +127,8 @@ extension CollisionModel {
         return arrivals * 1_000_000 / Double(beaconCount)
     }
 
-    /// ln of the product of (1 - hit probability) over all beacons and the background, for a packet of another beacon.
+    /// ln of the product of (1 - hit probability) over all beacons and the background, for a packet of an additional
+    /// beacon.
     private func logProduct(of airtime: Double) -> Double {
         var sum = background.logClearProbability(forPacketOf: airtime)
         for group in groups where group.count > 0 {
@@ -146,8 +147,8 @@ extension CollisionModel {
 /// E_B). The probability of at least one clear copy follows by inclusion and exclusion.
 ///
 /// Assumptions as in ``CollisionModel``; exact if the windows of each interferer together span less than its T. Other
-/// devices' packets hit each channel independently. A scanner with one radio listens on one channel at a time: see
-/// ``CollisionModel``.
+/// devices' packets hit each channel independently. For a scanner with one radio, which listens on one channel at a
+/// time, use ``CollisionModel``.
 ///
 /// If all beacons have identical firmware, the three windows of a beacon coincide, so three copies are no better than
 /// one: the probability is 0.491 for 100 beacons at 100 ms. With independent copies it would be 1 - (1 - p)³ = 0.868.
@@ -158,7 +159,7 @@ public struct AnyOfThreeModel: Hashable, Sendable {
     public let background: BackgroundLoad
 
     /// Throws for a fleet without a beacon. Throws ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)``
-    /// for intervals that are shorter than the windows of one beacon together.
+    /// for an interval that is shorter than the sum of the windows of one beacon.
     public init(
         groups: [AdvertiserGroup], spacing: CopySpacing, background: BackgroundLoad = .none
     ) throws(AirtimeError) {
@@ -188,8 +189,8 @@ public struct AnyOfThreeModel: Hashable, Sendable {
         return min(1, clear / offered)
     }
 
-    /// Returns the probability for an event of one of ``groups``, averaged over the spacing of the target beacon.
-    /// Simpson's rule is accurate enough, because the integrand and its first derivative are continuous.
+    /// Returns the probability for an event of the group with the index `target`, averaged over the spacing of the
+    /// target beacon. Simpson's rule is accurate enough, because the integrand and its first derivative are continuous.
     private func atLeastOneProbability(ofGroup target: Int) -> Double {
         let width = spacing.highMicroseconds - spacing.lowMicroseconds
         guard width > 0 else { return atLeastOneProbability(ofGroup: target, spacing: spacing.lowMicroseconds) }

@@ -10,8 +10,8 @@ public enum Neighborhood {
 
     /// Returns the number of beacons of a square grid within `radius` meters, including beacons at exactly this
     /// distance. Around a beacon, 317 beacons are within 100 m with a spacing of 10 m, and 137 with 15 m; around the
-    /// center of a cell, 316 and 140. (The thesis states 250 and 130.) The computing time is proportional to
-    /// radius/spacing.
+    /// center of a cell, 316 and 140. (The thesis of ``ThesisFormula`` states 250 and 130.) The computing time is
+    /// proportional to radius/spacing.
     ///
     /// Throws for numbers that are not positive, and a radius of more than 100,000 spacings.
     public static func gridCount(

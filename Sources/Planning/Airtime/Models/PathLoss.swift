@@ -15,8 +15,9 @@ public struct PathLoss: Hashable, Sendable, CustomStringConvertible {
         self.formula = formula
     }
 
-    /// The thesis' p1: 32 - 0.01721·x² + 19.8256·ln(1 + x) dB for 0 < x < 20 m, 32 dB below, and 85 dB from 20 m on (a
-    /// step down by 0.48 dB there). The loss never exceeds 85 dB, so a link that tolerates 85 dB has an infinite range.
+    /// The formula p1 of the thesis (see ``ThesisFormula``): 32 - 0.01721·x² + 19.8256·ln(1 + x) dB for distances x
+    /// below 20 m, and 85 dB from 20 m on. At 20 m the loss falls by 0.48 dB. At larger distances it stays at 85 dB, so
+    /// a link that tolerates 85 dB has an infinite range.
     public static let thesis = PathLoss(.thesis)
 
     /// Heydon, Bluetooth Low Energy: The Developer's Handbook: 40 + 25·log10 d dB.

@@ -1,16 +1,18 @@
-/// The thesis' own estimate of how often N beacons may advertise, and its errors.
+/// The estimate, in a widely read thesis, of how often N beacons may advertise, and the errors of this estimate.
 ///
-/// It assigns each packet a slot q = 526 µs (376 µs airtime and 150 µs T_IFS) and lets the i-th of a second's packets
-/// arrive with probability 1 - q·i, so that S(a) = Σ_{i<a} (1 - q·i) of a offered packets arrive. S is largest at a =
-/// 1902, where it is 951.07; the thesis divides both numbers by N. Section 7.2.6 of the thesis prints the results: with
-/// 250 beacons, each should send 7.6 advertisements a second, of which 3.8 arrive; with 130 beacons, 14.6 and 7.3.
+/// The thesis assigns each packet a slot q = 526 µs (376 µs airtime and 150 µs T_IFS). It assumes that the i-th packet
+/// of a second arrives with probability 1 - q·i. If `a` packets are sent in a second, S(a) = Σ_{i<a} (1 - q·i) of them
+/// arrive. S is largest at a = 1902, where it is 951.07; the thesis divides both numbers by N. Section 7.2.6 of the
+/// thesis prints the results: with 250 beacons, each should send 7.6 advertisements a second, of which 3.8 arrive; with
+/// 130 beacons, 14.6 and 7.3.
 public struct ThesisFormula: Hashable, Sendable {
     /// N, the number of beacons in range, at least 1.
     public let beacons: Int
 
     /// q in µs.
     public static let slotMicroseconds = 526.0
-    /// The a with the largest S(a), in packets a second: the largest a for which all terms 1 - q·i are positive.
+    /// The `a` with the largest S(a), in packets a second: the largest `a` for which all terms 1 - q·i of S(a) are
+    /// positive.
     public static let bestOfferedPerSecond = 1902.0
 
     /// Throws for fewer than one beacon.
@@ -19,8 +21,8 @@ public struct ThesisFormula: Hashable, Sendable {
         self.beacons = beacons
     }
 
-    /// Returns S(a) in packets a second, where all beacons together send a packets a second on one channel. Above
-    /// ``bestOfferedPerSecond`` S falls, and becomes negative, which is an error of the formula.
+    /// Returns S(a) in packets a second. Here `a` is the number of packets that all beacons together send in a second
+    /// on one channel. Above ``bestOfferedPerSecond`` S falls, and becomes negative, which is an error of the formula.
     public static func arrivingPerSecond(ofOffered offered: Double) -> Double {
         offered - slotMicroseconds / 1_000_000 * offered * (offered - 1) / 2
     }
@@ -40,7 +42,8 @@ public struct ThesisFormula: Hashable, Sendable {
         /// The advertisements per second of each beacon that arrive at the rate of
         /// ``ThesisFormula/offeredPerSecondPerBeacon``.
         public let arrivingPerSecondPerBeacon: Double
-        /// The advertisements per second that each beacon should send so that most packets arrive: 1/(2·tau·N).
+        /// The advertisements per second that each beacon should send so that as many packets as possible arrive:
+        /// 1/(2·tau·N).
         public let bestOfferedPerSecondPerBeacon: Double
         /// The advertisements per second of each beacon that arrive at the rate ``bestOfferedPerSecondPerBeacon``.
         public let bestArrivingPerSecondPerBeacon: Double

@@ -40,7 +40,7 @@ public struct AirSimulation: Sendable {
     }
 
     /// Throws if there is no advertiser or more than ``maximumAdvertisers``, if a quantity is out of range, and if a
-    /// batch would take minutes.
+    /// batch would take more than about ten seconds.
     public init(
         advertisers: [AirAdvertiser], receiver: AirReceiver = AirReceiver(),
         conditions: AirConditions = AirConditions(), seed: UInt64
@@ -285,7 +285,7 @@ public struct AirConditions: Hashable, Sendable {
     /// True to simulate channels 38 and 39 even for a receiver that stays on channel 37. This triples the work;
     /// ``AirTally/anyClear`` needs it.
     public var simulatesAllChannels = true
-    /// The duration of a batch in µs. Longer latencies cannot be measured.
+    /// The duration of a batch in µs. Latencies longer than a batch cannot be measured.
     public var durationMicroseconds = 10_000_000.0
 
     public init() {}

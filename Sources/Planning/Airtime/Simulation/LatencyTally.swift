@@ -1,8 +1,8 @@
 /// The latencies until beacons were first received: counts in bins, so that memory stays bounded. Above 33 ms, the
 /// width of a bin is at most 0.2 % of its latency. The batches are distributed over twenty groups, and the scatter
-/// between the groups gives the standard error. The scatter within one batch cannot be used for this, because its
-/// latencies are correlated: all beacons wait for the same scan window. The horizon is the duration of a batch. Longer
-/// latencies are counted, but their values are unknown.
+/// between the groups gives the standard error. The scatter within one batch would give a wrong standard error, because
+/// its latencies are correlated: all beacons wait for the same scan window. The horizon is the duration of a batch.
+/// Longer latencies are counted, but their values are unknown.
 public struct LatencyTally: SimulationTally, Hashable {
     static let groupCount = 20
     /// The number of latencies of all groups in each bin, without the empty bins at the end.
