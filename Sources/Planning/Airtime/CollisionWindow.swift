@@ -23,8 +23,8 @@ struct CollisionWindow: Sendable {
 
     /// Creates the window of two events of extended PDUs, for a receiver on one primary channel.
     ///
-    /// The overlapping pairs of auxiliary packets, as edges of a graph, form no cycle. So for each pair, the
-    /// probability of being on the same channel does not depend on the other pairs.
+    /// A graph whose nodes are the auxiliary packets, and whose edges are the overlapping pairs, has no cycle. So the
+    /// probability that the packets of a pair are on the same channel does not depend on the other pairs.
     init(eventOf target: ExtendedTraffic, against other: ExtendedTraffic) {
         let primaryAirtime = Double(target.event.primaryMicroseconds)
         let otherPrimaryAirtime = Double(other.event.primaryMicroseconds)

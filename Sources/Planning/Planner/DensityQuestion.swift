@@ -9,7 +9,7 @@ public struct DensityQuestion: Sendable {
     public let scanners: ScannerMix
     public let target: DetectionTarget
     public let range: PlannedRange
-    /// True to add a curve over other numbers of beacons, which takes longer.
+    /// True to add a curve over other numbers of beacons. The curve takes additional time.
     public let drawsCurve: Bool
 
     public init(

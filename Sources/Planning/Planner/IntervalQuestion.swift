@@ -13,7 +13,7 @@ public struct IntervalQuestion: Sendable {
     public let scanners: ScannerMix
     /// The site of a fleet with these beacons; nil if the question states only their number.
     public let fleet: FleetInterval?
-    /// True to compare scanners and to add controls. Only a page needs both, and the comparison takes longer.
+    /// True to compare scanners and to add controls. Only a page needs both. The comparison takes additional time.
     public let comparesScanners: Bool
     /// The advised interval.
     public let advice: IntervalAdvice

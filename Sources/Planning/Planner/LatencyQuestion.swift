@@ -8,7 +8,8 @@ public struct LatencyQuestion: Sendable {
     public let background: BackgroundLoad
     /// The times in s for which the answer states the share of beacons that are not yet received.
     public let undiscoveredAfter: [Double]
-    /// True to compare the scanner with all known scanners. Only a page needs this, and it takes longer.
+    /// True to compare the scanner with all known scanners. Only a page needs the comparison, which takes additional
+    /// time.
     public let comparesScanners: Bool
 
     /// - Parameter undiscoveredAfter: Times in s, at most a day.
@@ -125,7 +126,8 @@ public struct LatencyQuestion: Sendable {
 
     /// Returns the answer for a target beacon with a pattern of intervals.
     ///
-    /// - Parameter otherClear: The probability that no packet outside an equal fleet destroys a packet.
+    /// - Parameter otherClear: The probability that no packet from outside the equal fleet of `model` destroys a
+    ///   packet.
     private func answer(
         _ pattern: AdvertisingPattern, _ model: LatencyModel, otherClear: Double
     ) throws(AirtimeError) -> PlanAnswer {

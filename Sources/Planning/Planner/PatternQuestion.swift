@@ -29,8 +29,9 @@ public struct PatternQuestion: Sendable {
     ///   - phy: The PHY of extended PDUs; nil for legacy PDUs.
     ///   - payloadOctets: The bytes of advertising data, 0...31, or 0...1650 in extended PDUs.
     ///
-    /// Throws for a budget outside the range of controllers, for a limit of the power consumption with extended PDUs if
-    /// the charge of the chip was not measured for each payload, and the models' errors.
+    /// Throws for a budget outside the range of controllers. With extended PDUs, also throws for a limit of the power
+    /// consumption if the chip's charge was not measured for empty and for full packets. Also throws the models'
+    /// errors.
     public init(
         scanners: ScannerMix, budget: Budget, goal: PatternGoal = .mean, beacons: Int = 1, phy: ExtendedPHY? = nil,
         payloadOctets: Int = 31

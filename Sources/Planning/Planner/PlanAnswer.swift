@@ -8,7 +8,7 @@ public struct PlanAnswer: Sendable {
     public let title: String
     /// The answer in one sentence.
     public internal(set) var sentence: String
-    /// False if the target cannot be reached, or the run was stopped.
+    /// False if the target cannot be reached, or if the computation was stopped.
     public internal(set) var holds = true
     /// The values of the answer, in order.
     public private(set) var facts: [Fact] = []
@@ -273,7 +273,7 @@ extension PlanAnswer {
         note("The percentiles of the mix are for all visitors together. Each visitor has one of the scanners.")
     }
 
-    /// Adds the figure with the controls. Their initial values are one fleet and one scanner.
+    /// Adds the figure with the controls. The initial values of the controls describe one fleet and one scanner.
     ///
     /// The script of the page does not model mixes of scanners, gaps in windows, dead times and loads that differ
     /// between channels. If the question has one of these, no controls are added.

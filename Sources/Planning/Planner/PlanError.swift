@@ -8,7 +8,7 @@ public struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
         case question
         /// The site or fleet has no beacons to plan with.
         case configuration
-        /// The run was stopped before there was a result.
+        /// The computation was stopped before there was a result.
         case unfinished
         /// A file does not have the expected content.
         case data

@@ -10,7 +10,7 @@ public indirect enum PlanQuantity: Sendable {
     case seconds(Double?)
     /// A number with a unit, which may be empty. Text has three significant digits.
     case number(Double?, unit: String = "")
-    /// A time in ms that is set on a device. Text has as many digits as devices distinguish.
+    /// A time in ms that is set on a device. Text has enough digits to distinguish all times that controllers support.
     case milliseconds(Double?)
     case count(Int)
     /// A number that identifies something, such as a seed.
@@ -135,6 +135,7 @@ extension NumberFormat {
         texts.first { $0 != other } ?? texts[texts.count - 1]
     }
 
-    /// Returns a time in µs as text in ms, without the unit. It has as many digits as devices distinguish.
+    /// Returns a time in µs as text in ms, without the unit. It has enough digits to distinguish all times that
+    /// controllers support.
     static func milliseconds(from microseconds: Double) -> String { significant(microseconds / 1000, 6) }
 }

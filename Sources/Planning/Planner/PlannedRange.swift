@@ -50,7 +50,7 @@ public struct PlannedRange: Sendable {
             + "\(NumberFormat.significant(sensitivity)) dBm"
     }
 
-    /// A note about the assumption that every beacon within the range is received, and no beacon beyond it.
+    /// A note about the assumption that every beacon within the range is received, and no beacon beyond the range.
     var note: String {
         "The answer counts every beacon within the range as received, and none beyond it. Real reception falls off gradually: "
             + "closer beacons are received more often than those at the range, and some beacons beyond it are still "

@@ -15,7 +15,7 @@ struct ProposalCheck: Sendable {
     /// The number of beacons that were added because an earlier check found places that miss the target.
     var added = 0
 
-    /// The largest number of checks after which beacons are added.
+    /// The largest number of times that beacons are added after a check.
     static let repairLimit = 3
     /// `density` is the ratio of the number of places in a check to the number of places in the search. `limit` is the
     /// largest number of places in a check.

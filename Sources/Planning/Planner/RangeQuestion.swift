@@ -439,8 +439,8 @@ private enum UsualRule {
 }
 
 extension NamedPathLoss {
-    /// Returns every kind of model with its usual numbers. The model `chosen` replaces the equal model in this list. If
-    /// no model is equal, it becomes the first of the list.
+    /// Returns every kind of model with its usual numbers. If a model in this list equals `chosen`, `chosen` replaces
+    /// it, because the names may differ. Otherwise `chosen` is inserted as the first model.
     fileprivate static func all(with chosen: NamedPathLoss) throws(PlanError) -> [NamedPathLoss] {
         var all = [usual]
         for name in ["itu:30,0", "heydon", "thesis"] { all.append(try NamedPathLoss(name)) }

@@ -14,8 +14,8 @@ public enum ScannerPHY: String, Hashable, Sendable, CaseIterable {
 extension PlannedAir {
     /// Throws an error with the reason and a remedy if one of the scanners can never receive the target advertisement.
     ///
-    /// - Parameter phy: The PHY on which the scanners receive extended advertising; nil for legacy PDUs only. A scanner
-    ///   that never pauses is an ideal receiver of everything.
+    /// - Parameter phy: The PHY on which the scanners receive extended advertising; nil for legacy PDUs only. The
+    ///   ideal scanner ``ScannerPreset/continuous`` receives every PHY, whatever the value of `phy`.
     public func check(_ scanners: ScannerMix, receiving phy: ScannerPHY?) throws(PlanError) {
         guard let wanted = frame(target).extended?.phy else { return }
         try scanners.check(receiving: wanted, on: phy)
@@ -26,8 +26,8 @@ extension ScannerMix {
     /// Throws an error with the reason and a remedy if one of the scanners can never receive extended advertising on
     /// the PHY `wanted`.
     ///
-    /// - Parameter phy: The PHY on which the scanners receive extended advertising; nil for legacy PDUs only. A scanner
-    ///   that never pauses is an ideal receiver of everything.
+    /// - Parameter phy: The PHY on which the scanners receive extended advertising; nil for legacy PDUs only. The
+    ///   ideal scanner ``ScannerPreset/continuous`` receives every PHY, whatever the value of `phy`.
     public func check(receiving wanted: ExtendedPHY, on phy: ScannerPHY?) throws(PlanError) {
         guard let scanner = parts.map(\.scanner).first(where: { $0 != .continuous }),
             phy.map({ $0.receives(wanted) }) != true

@@ -20,7 +20,7 @@ public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
 
     /// The longest time between two calls of the observer, in ms.
     private static var pauseMilliseconds: Int { 50 }
-    /// The largest number of batches that are computed before the batch that is counted next is complete.
+    /// The largest number of batches that are started and not yet counted.
     private var window: Int { 4 * threads + 8 }
 
     /// Runs the whole simulation.

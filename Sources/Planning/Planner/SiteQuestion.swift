@@ -13,8 +13,8 @@ public struct SiteQuestion: Sendable {
     public let places: Int
     /// The kind of proposal; nil if no proposal is requested.
     public let proposal: Proposal?
-    /// True to compute also the shares found within times other than the target time. Only a page needs this, and it
-    /// takes longer.
+    /// True to compute also the shares found within times other than the target time. Only a page needs these shares,
+    /// which take additional time.
     public let drawsControls: Bool
 
     /// The kind of proposal.
@@ -174,8 +174,8 @@ public struct SiteQuestion: Sendable {
         return Trial(placement: placement, proposed: proposed, points: points, coverage: coverage, check: check)
     }
 
-    /// Adds beacons at places where the check of a proposal misses the target, and checks again, as long as more places
-    /// reach the target.
+    /// Adds beacons for the places that miss the target in the check of a proposal, and checks again. Repeats this as
+    /// long as more places reach the target.
     private func repair(
         _ trial: inout Trial, _ bounds: FloorBounds, _ pass: inout CoveragePass, _ observe: PlanObserver
     ) throws(PlanError) {
@@ -195,8 +195,8 @@ public struct SiteQuestion: Sendable {
                 reachedShare(next.points) >= reachedShare(trial.points)
             else { return }
             next.check?.added = check.added + count
-            // If the search for the proposal used the same places as this pass, the value at the weakest place is
-            // updated. The search may have used a finer grid.
+            // The value at the weakest place is updated only if the search for the proposal used the same places as
+            // this pass. The search may have used a finer grid.
             if next.points.count == placement.places {
                 next.placement = placement.replacing(weakestShare: next.points.reduce(1) { min($0, $1.detectedShare) })
             }

@@ -1,7 +1,7 @@
 internal import Airtime
 
-/// The beacons that a receiver at a place receives, in order. Used for targets that require several beacons at each
-/// place.
+/// The beacons that a receiver at a place receives, in descending order of the probability of reception. Used for
+/// targets that require several beacons at each place.
 ///
 /// Beacon i counts toward the target if it is received within the target's time t with the target's probability p:
 /// a_i·F_i(t) ≥ p. Here a_i is the probability that its level is above the sensitivity. F_i is the distribution of the

@@ -39,8 +39,8 @@ struct CoverTable {
     /// The places that at least one candidate covers.
     var coverable: [Int] { candidates.indices.filter { !candidates[$0].isEmpty } }
 
-    /// Returns few candidates that cover every place that can be covered, in ascending order, and a lower bound for the
-    /// number of candidates.
+    /// Returns a small set of candidates that covers every place that can be covered; the candidates are in ascending
+    /// order. Also returns a lower bound for the number of candidates.
     ///
     /// - Parameter isStopped: Called from time to time. When it returns true, the search ends with the best cover so
     ///   far.
@@ -58,8 +58,8 @@ struct CoverTable {
 
     // MARK: - Choosing
 
-    /// Repeatedly chooses the candidate that covers most of the remaining places, or the places with the highest
-    /// prices.
+    /// Repeatedly chooses the candidate whose remaining places have the highest total price. If `prices` is nil, every
+    /// place has the price 1.
     private func greedy(prices: [Double]?) -> [Int] {
         // A place with the price 0 gets a small worth, so that it is covered too.
         let worth = (prices ?? candidates.map { _ in 1 }).map { max($0, 1e-3) }
@@ -253,8 +253,8 @@ struct CoverTable {
         return (min(count, max(1, Int((best.value - Self.roundingReserve).rounded(.up)))), best.prices)
     }
 
-    /// The largest number of pairs of a candidate and a place that it covers that are visited for the bound. These
-    /// visits take a few tenths of a second.
+    /// To compute the bound, pairs of a candidate and a place that it covers are visited. This is the largest number of
+    /// visits; they take a few tenths of a second.
     private static let work = 60_000_000
     /// A reserve for rounding errors of a sum of prices.
     private static let roundingReserve = 1e-6

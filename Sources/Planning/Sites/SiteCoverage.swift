@@ -8,8 +8,8 @@ public struct SiteCoverage: Sendable {
         /// The time in s within which the best beacon is received with the target's probability; nil if this
         /// probability is not reached.
         ///
-        /// The best beacon is received at all with the probability `audible`, so this is the latency's percentile
-        /// probability/audible.
+        /// The best beacon is received at all with the probability `audible`. So this time is the percentile
+        /// p/`audible` of the latency, where p is the target's probability.
         public let detectionSeconds: Double?
         /// The probability that the best beacon is received within the target time. With a target of n beacons, the
         /// probability for the n-th best beacon; 0 if the place receives fewer beacons.
@@ -132,8 +132,8 @@ public struct SiteCoverage: Sendable {
         return zip(scanners.parts, received).map { ($0.share, $1) }
     }
 
-    /// The places of a square grid inside an outline, or inside the bounds if there is no outline, at most `limit` of
-    /// them.
+    /// Returns about `limit` or fewer places of a square grid inside an outline, or inside the bounds if there is no
+    /// outline.
     ///
     /// - Returns: the places row by row, and their spacing in m.
     public static func grid(
@@ -141,7 +141,8 @@ public struct SiteCoverage: Sendable {
     ) -> (positions: [FloorPosition], spacing: Double) {
         let area = max(bounds.width * bounds.height, 1e-6)
         let longest = max(bounds.width, bounds.height, 1e-3)
-        // A spacing of half a metre is fine enough. A corridor has few rows, so the longer side counts as well.
+        // A spacing of half a metre is fine enough. A corridor has a small area, so the number of places along the
+        // longer side is limited too.
         let spacing = max(0.5, (area / Double(max(1, limit))).squareRoot(), longest / Double(max(1, limit)))
         var positions: [FloorPosition] = []
         let (columns, rows) = (Int(bounds.width / spacing) + 1, Int(bounds.height / spacing) + 1)

@@ -7,8 +7,8 @@ enum SiteFormat {
     static let position = ValueType<FloorPosition>.floorPosition
     static let interval = ValueType<Double>.real(20...10_240, unit: "ms")
     static let radioPower = ValueType<Double>.real(-127...20, unit: "dBm")
-    /// The largest number of corners of an outline or a path. The limit keeps the check of an outline fast, which
-    /// compares every side with every other side.
+    /// The largest number of corners of an outline or a path. The check of an outline compares every side with every
+    /// other side. This limit keeps the check fast.
     static let cornerLimit = 2000
     static let wallLimit = 250_000
     static let receiverLimit = 5000

@@ -3,12 +3,12 @@ internal import BluetoothTypes
 
 /// The reception at each place of a floor with beacons and walls.
 ///
-/// For each beacon j in reach: mean power = radio power - path loss - loss of the walls between; a_j = Φ((mean -
-/// sensitivity)/σ) the probability that this power is above the sensitivity. Shadowing is log-normal and constant over
-/// time, so it decides whether the beacon is received at that place at all. A packet of beacon i is clear with
-/// probability b·Π_{j≠i} [1 - a_j·(tau_i + tau_j)/E_j], where b is the probability that no packet of the background
-/// hits it. Beacons that are too weak to be received do not collide. If beacon j sends several advertisements, the
-/// product has a factor for each, with the same a_j.
+/// For each beacon j in reach, the mean power is radio power - path loss - loss of the walls in between. a_j = Φ((mean
+/// power - sensitivity)/σ) is the probability that beacon j's power is above the sensitivity. Shadowing is log-normal
+/// and constant over time, so it decides whether the beacon is received at that place at all. A packet of beacon i is
+/// clear with probability b·Π_{j≠i} [1 - a_j·(tau_i + tau_j)/E_j], where b is the probability that no packet of the
+/// background hits it. Beacons that are too weak to be received do not collide. If beacon j sends several
+/// advertisements, the product has a factor for each, with the same a_j.
 public struct SiteModel: Sendable {
     public let beacons: [SiteBeacon]
     public let radio: SiteRadio
@@ -168,7 +168,8 @@ private struct BeaconIndex {
         }
     }
 
-    /// Calls `visit` with each beacon whose cell is within `reach` of a place: all beacons nearby, and some more.
+    /// Calls `visit` with each beacon whose cell is within `reach` of a place: all beacons within `reach`, and some
+    /// beacons farther away.
     func visit(around position: FloorPosition, reach: Double, _ visit: (Int) -> Void) {
         guard let bounds else { return }
         let columnRange = range(position.x - bounds.low.x, reach, columns)
@@ -189,11 +190,11 @@ private struct BeaconIndex {
 
 /// The time within which a scanner receives a beacon whose packets are clear with a given probability.
 ///
-/// Any mixture of beacons counts as an equal fleet, with the number of beacons that gives the same probability. Losses to
-/// other beacons come in runs, and losses to the background do not, so the background does not count as beacons. The
+/// Any mixture of beacons counts as an equal fleet, with the number of beacons that gives the same probability. Losses
+/// to other beacons come in runs, and losses to the background do not, so the background does not count as beacons. The
 /// latency of equal fleets is computed for a series of numbers of beacons: each number up to 10, then steps of about a
 /// tenth. Between two numbers of the series, the logarithm of the share that is not yet received is interpolated by the
-/// share of clear packets, at each time. Percentiles are not interpolated themselves, because they jump from one window
+/// share of clear packets, at each time. Percentiles are not interpolated directly, because they jump from one window
 /// of the scanner to the next.
 public struct DetectionTimes: Sendable {
     private let scanners: ScannerMix
@@ -212,7 +213,8 @@ public struct DetectionTimes: Sendable {
     private static let maximumBeacons = 1_000_000.0
 
     /// - Parameters:
-    ///   - background: The load of the channels, which the given probabilities that a packet is clear include.
+    ///   - background: The load of the channels. The arguments `clear`, the probabilities that a packet is clear,
+    ///     include its effect.
     ///   - horizonSeconds: The longest latency that is computed, in s, limited to 1 s...1 day.
     public init(scanners: ScannerMix, background: BackgroundLoad, horizonSeconds: Double) {
         self.scanners = scanners

@@ -205,7 +205,7 @@ public struct SitePlacementSearch: Sendable {
     }
 
     /// Stores the existing beacons that may reach the target's probability at a place. New beacons cause more
-    /// collisions, so the share of clear packets is at most that of the best existing beacon.
+    /// collisions, so the stored share of clear packets is at most the largest share among these existing beacons.
     private func addExisting(
         _ model: SiteModel, _ place: FloorPosition, _ clearAlone: Double, _ state: inout State
     ) throws(AirtimeError) {

@@ -182,8 +182,8 @@ extension LatencyModel {
             extrapolatedFromSeconds: extrapolatedFrom.map { Double($0) * meanPeriodMicroseconds / 1_000_000 })
     }
 
-    /// Returns the probability that an event within a window is received. The index is the number of events within
-    /// windows that were lost before it.
+    /// Returns the probability that an event within a window is received, by the number of earlier events within
+    /// windows that were lost in a row.
     private func receptionAfterLosses(_ cycle: ScannerCycle) throws(AirtimeError) -> [PhaseDistribution.Reception] {
         let other = otherClearProbability * scannerReadyProbability
         guard losses == .inRuns, group.count > 1, cycle.share > 0 else {

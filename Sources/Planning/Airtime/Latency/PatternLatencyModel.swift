@@ -90,8 +90,8 @@ public struct PatternLatencyModel: Hashable, Sendable {
     struct Trial {
         /// The time in s at which the distribution ends.
         let endSeconds: Double
-        /// The number of starts of the distribution. A long curve needs fewer starts, because each start then passes
-        /// many windows of the scanner.
+        /// The number of starts of the distribution. A long curve needs fewer starts, because the time after each start
+        /// then contains many windows of the scanner.
         let starts: Int
     }
 

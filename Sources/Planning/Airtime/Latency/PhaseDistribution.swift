@@ -89,8 +89,8 @@ struct PhaseDistribution: Sendable {
         masses.indices.reversed().reduce(0) { $0 + (masses[$1].isEmpty ? 0 : receive($1)) }
     }
 
-    /// Removes and returns the probability that a beacon has `losses` losses and its next event is received. The
-    /// probability of a covered event that is not received moves to one more loss.
+    /// Removes and returns the probability that a beacon has `losses` losses and its next event is received. If a
+    /// covered event is not received, its probability moves to the list for one more loss.
     private mutating func receive(_ losses: Int) -> Double {
         // The lists are taken out of the arrays, so that they are changed in place and not copied.
         var allMasses = masses[losses]

@@ -21,7 +21,8 @@ public struct BackgroundLoad: Hashable, Sendable {
         try self.init(ChannelLoads(share), airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// Creates the load from a share for each channel. The probabilities are means over the channels.
+    /// Creates the load from a share for each channel. The probability that a packet is clear is the mean over the
+    /// channels.
     ///
     /// Throws for an airtime that is no positive number.
     public init(_ loads: ChannelLoads, airtimeMicroseconds: Double? = nil) throws(AirtimeError) {

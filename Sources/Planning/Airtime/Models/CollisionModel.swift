@@ -159,7 +159,7 @@ public struct AnyOfThreeModel: Hashable, Sendable {
     public let background: BackgroundLoad
 
     /// Throws for a fleet without a beacon. Throws ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)``
-    /// for an interval that is shorter than the sum of the windows of one beacon.
+    /// for an interval that is shorter than the span of all windows of one beacon.
     public init(
         groups: [AdvertiserGroup], spacing: CopySpacing, background: BackgroundLoad = .none
     ) throws(AirtimeError) {

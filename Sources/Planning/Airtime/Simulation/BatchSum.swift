@@ -53,7 +53,8 @@ public struct BatchSum<Tally: SimulationTally>: Sendable {
     /// True if ``tally`` is final.
     public var isFinished: Bool { isMet || (shard?.batch(at: batches) ?? batches) >= goal.maximumBatches }
 
-    /// Adds the next batch: number ``batches``, or the part's batch at that position. Ignored if the sum is finished.
+    /// Adds the next batch: the batch with the number ``batches``, or in the sum of a part the part's batch at this
+    /// position. Does nothing if the sum is finished.
     public mutating func add(_ next: Tally) {
         guard !isFinished else { return }
         tally.merge(next)

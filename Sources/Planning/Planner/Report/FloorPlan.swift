@@ -1,6 +1,6 @@
 extension PlanPageContent {
-    /// A drawing of a floor from above, in metres: x to the right and y upwards. Walls cover spots, and beacons cover
-    /// walls.
+    /// A drawing of a floor from above, in metres: x to the right and y upwards. Walls are drawn on top of spots, and
+    /// beacons on top of walls.
     public struct FloorPlan: Sendable {
         /// A straight wall. A wall with a higher loss is drawn wider.
         public struct Wall: Sendable {

@@ -10,7 +10,7 @@ public struct PlanPageContent: Sendable {
     var reconciliation = ""
     /// The command line that repeats the question.
     public var command: String
-    /// The chart that shows how the answer follows. It is the first chart of the page.
+    /// The chart that explains the answer. It is the first chart of the page.
     var decidingCurve: Curve?
     /// The figures with controls for equal beacons and one scanner.
     var explorer: Explorer?
@@ -178,7 +178,7 @@ extension PlanPageContent {
         public struct Row: Sendable {
             /// The name of the scanner.
             public var name: String
-            /// The percentiles in s; nil if this share is not reached.
+            /// The percentiles in s; nil if the share of a percentile is not reached.
             public var p50: Double?
             public var p90: Double?
             public var p95: Double?

@@ -9,14 +9,14 @@ public import Configuration
 public struct FloorImport: Sendable {
     /// The options of an import.
     public struct Options: Sendable {
-        /// The length of a unit of the drawing in m. If it is nil, the unit is the degree if the file states degrees or
-        /// its numbers look like degrees; otherwise it is the metre.
+        /// The length of a unit of the drawing in m. Nil to detect the unit: degrees if the file states degrees or if
+        /// its numbers look like degrees, otherwise metres.
         public var metersPerUnit: Double?
         /// The point in degrees that becomes the origin.
         public var reference: (longitude: Double, latitude: Double)?
         /// The point in m that becomes the origin.
         public var origin: FloorPosition?
-        /// The loss in dB of walls without a loss and without a material in the file.
+        /// The loss in dB of walls for which the file states neither a loss nor a material.
         public var wallAttenuation = WallMaterial.brick.attenuation
 
         public init() {}
@@ -30,7 +30,7 @@ public struct FloorImport: Sendable {
     /// The number of features without a known kind, by the text that names their layer.
     private var unknownLayers: [String: Int] = [:]
     private var holeCount = 0
-    /// The number of walls without a loss and without a material in the file.
+    /// The number of walls for which the file states neither a loss nor a material.
     private var plainWallCount = 0
     private var outlineCount = 0
 
@@ -349,8 +349,8 @@ public struct FloorImport: Sendable {
         return number
     }
 
-    /// Adds beacons or receivers. If one is drawn as a line or an area, such as a circle, its position is the middle of
-    /// this shape.
+    /// Adds beacons or receivers. A beacon or receiver that is drawn as a line or an area, such as a circle, gets the
+    /// position in the middle of this shape.
     private mutating func add(
         _ feature: Feature, _ shapes: [(shape: DrawnShape, positions: [FloorPosition])],
         to list: WritableKeyPath<SiteDraft, [SiteDraft.Point]>, _ what: String

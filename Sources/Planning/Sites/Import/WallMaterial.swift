@@ -1,7 +1,7 @@
 /// A material of walls with the typical loss of one crossing at 2.4 GHz. The losses are rules of thumb. The losses of
 /// plaster, brick and concrete (3, 6 and 12 dB) are the examples of the site format; lists for Wi-Fi usually state 2 to
-/// 3 dB for glass, 3 to 4 dB for wood, and 12 dB for metal. Two walls of one material can differ more than two
-/// materials, so measured values are better.
+/// 3 dB for glass, 3 to 4 dB for wood, and 12 dB for metal. The losses of two walls of the same material can differ
+/// more than the typical losses of two materials, so measured values are better.
 public enum WallMaterial: String, CaseIterable, Hashable, Sendable {
     case glass
     case plaster
