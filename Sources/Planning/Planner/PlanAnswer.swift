@@ -73,7 +73,7 @@ struct PlanPictures: Sendable {
 
     enum Drawing: Sendable {
         case curve(PlanPageContent.Curve)
-        /// A table with a sentence below it, which may be empty.
+        /// A table with a sentence below it. The sentence may be empty.
         case table(Table, legend: String)
     }
 }

@@ -185,8 +185,8 @@ public struct SitePlacementSearch: Sendable {
         return share > 0 ? site.target.probability / share : .infinity
     }
 
-    /// Returns a table with one candidate for each mount: a new beacon there. The candidate covers the places that it
-    /// would help to reach the target.
+    /// Returns a table with one candidate for each mount: a new beacon at this mount. A candidate covers the places
+    /// that would come closer to the target with this beacon.
     private func table(_ state: inout State) throws(AirtimeError) -> CoverTable {
         var covered = [[Int32]](repeating: [], count: mounts.count)
         var needs = [Int](repeating: 1, count: places.count)

@@ -77,7 +77,8 @@ public struct IntervalAdvice: Sendable {
 
 /// The goal of an advertising interval.
 public enum IntervalGoal: Hashable, Sendable {
-    /// Of all detections, the share `probability` takes at most `withinSeconds`. Energy is as low as possible.
+    /// The share `probability` of all detections takes at most `withinSeconds` seconds, with as little energy as
+    /// possible.
     case detect(withinSeconds: Double, probability: Double)
     /// As many packets as possible arrive, of all beacons together.
     case maximumThroughput

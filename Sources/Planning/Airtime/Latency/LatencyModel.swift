@@ -18,7 +18,8 @@ public struct LatencyModel: Equatable, Sendable {
         case independent
     }
 
-    /// The step of the recursion in µs: the controllers' unit, which divides every interval and advDelay.
+    /// The step of the recursion in µs: the unit of controllers. All intervals and the maximum of advDelay are
+    /// multiples of this step.
     public static let stepMicroseconds = 625.0
     /// The range of T in µs that controllers support: 20 ms...10.24 s.
     public static let intervalRange = 20_000.0...10_240_000.0

@@ -78,7 +78,8 @@ public struct PatternLatencyModel: Hashable, Sendable {
         let trial = trial(horizonSeconds: horizonSeconds)
         var end = max(untilSeconds, trial.endSeconds)
         var curve = curve(starts: trial.starts, horizonSeconds: end)
-        // The trial followed only a few starts, so its end may be too early for the share that the curve must reach.
+        // The trial followed only a few starts. So the end that it estimated may be too early for the share that the
+        // curve must reach.
         while curve.unreceived > 1 - Self.completeShare, end < horizonSeconds {
             end = min(horizonSeconds, end * 1.5)
             curve = self.curve(starts: trial.starts, horizonSeconds: end)

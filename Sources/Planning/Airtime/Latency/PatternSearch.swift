@@ -154,8 +154,8 @@ public struct PatternSearch: Sendable {
             for units in [middle - step, middle + step] where units >= low && units <= high { try attempt(units) }
             step /= 2
         }
-        // The trials may have been extrapolated. So the shortest interval is replaced only if the other interval is
-        // also better with the full work limit.
+        // The latencies of the trials may be extrapolated. So the shortest interval is replaced only if the other
+        // interval is also better with the full work limit.
         if best.units != low {
             let whole = LatencyModel.workLimit
             if try cost(ofUnits: low, workLimit: whole) <= cost(ofUnits: best.units, workLimit: whole) {

@@ -13,8 +13,8 @@ public struct Resonance: Hashable, Sendable {
     public let driftMicroseconds: Double
     /// The time to sweep the gap, in s.
     public let sweepSeconds: Double
-    /// The ratio of the sweep time to I/W·E, the mean time until one of independent events falls into a window of
-    /// length W.
+    /// The ratio of the sweep time to I/W·E. If events were independent, I/W·E would be the mean time until an event
+    /// falls into a window of length W.
     public let slowness: Double
 
     /// Intervals with at least this slowness should be avoided.

@@ -130,7 +130,7 @@ public struct RunsModel: Sendable {
     }
 
     /// Extrapolates to longer runs. The probability that the next packet is clear continues to fall with the logarithm
-    /// of the run, until advDelay has moved a pair apart by about half a period; then it remains constant.
+    /// of the run's length, until advDelay has moved a pair apart by about half a period; then it remains constant.
     private static func extended(_ exact: [Double], meanPeriod: Double) -> [Double] {
         let length = exact.count - 1
         let clear = (0..<length).map { 1 - exact[$0 + 1] / exact[$0] }

@@ -70,9 +70,9 @@ public struct BestInterval: Hashable, Sendable {
 public struct IntervalSetting: Hashable, Sendable {
     /// The end of the controller's range beyond which the wanted interval lies.
     public enum Limit: Hashable, Sendable {
-        /// The wanted interval is shorter than the controller's shortest.
+        /// The wanted interval is shorter than the shortest interval of the controller.
         case shortest
-        /// The wanted interval is longer than the controller's longest.
+        /// The wanted interval is longer than the longest interval of the controller.
         case longest
     }
 

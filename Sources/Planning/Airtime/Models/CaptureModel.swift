@@ -34,7 +34,7 @@ public struct CaptureModel: Hashable, Sendable {
     /// between these two values.
     public struct Band: Hashable, Sendable {
         /// The value of a receiver that stays with the first packet, even if a stronger packet follows. A real receiver
-        /// stays with a packet only while it decodes it, so its value is slightly higher.
+        /// stays with a packet only while it decodes this packet, so the value of a real receiver is slightly higher.
         public let stayingWithFirst: Double
         /// The value of a receiver that changes to a stronger packet at any time.
         public let fullCapture: Double

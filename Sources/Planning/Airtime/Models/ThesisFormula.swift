@@ -22,7 +22,8 @@ public struct ThesisFormula: Hashable, Sendable {
     }
 
     /// Returns S(a) in packets a second. Here `a` is the number of packets that all beacons together send in a second
-    /// on one channel. Above ``bestOfferedPerSecond`` S falls, and becomes negative, which is an error of the formula.
+    /// on one channel. Above ``bestOfferedPerSecond``, S(a) falls and finally becomes negative. This is an error of the
+    /// formula.
     public static func arrivingPerSecond(ofOffered offered: Double) -> Double {
         offered - slotMicroseconds / 1_000_000 * offered * (offered - 1) / 2
     }

@@ -14,7 +14,8 @@ struct AirBatch {
         let advertiser: Int32
         /// 0...2 for channels 37...39, and 3...39 for the secondary channels.
         let channel: Int32
-        /// True for the last auxiliary packet of an event. When it is processed, the reception of the event is decided.
+        /// True for the last auxiliary packet of an event. The result of this packet decides whether the event is
+        /// received.
         var isLast = false
         /// True for an auxiliary packet that a packet of another device destroys.
         var isDestroyed = false

@@ -145,8 +145,8 @@ public struct AirAdvertiser: Hashable, Sendable {
     public var secondCopyMicroseconds = 1000.0
     /// The time from the start of the copy on channel 37 to the start of the copy on channel 39, in µs.
     public var thirdCopyMicroseconds = 2000.0
-    /// The level at the receiver in dBm. Only the differences between advertisers have an effect: they determine
-    /// capture.
+    /// The level at the receiver in dBm. Only the differences between the levels of advertisers have an effect: they
+    /// determine capture.
     public var receivedLevelDBm = 0.0
     /// A number that identifies the beacon of this advertisement, if the beacon sends several. Advertisements with the
     /// same number share a radio and never collide. Nil for a beacon with one advertisement.

@@ -113,7 +113,7 @@
     byId("count").textContent = `${all.length}`;
   }
 
-  // Shows problems, each with its thing. Problems from the program name the thing by its path, such as
+  // Shows problems, each with the thing that has it. Problems from the program name the thing by its path, such as
   // walls[3].attenuationDb.
   function showProblems(list) {
     const rows = list.map(({ item, text }) => {

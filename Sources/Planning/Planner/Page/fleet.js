@@ -27,7 +27,7 @@ const fleet = (() => {
     }
   }
 
-  // Shows the numbers that are computed at once.
+  // Shows the numbers that take no long computation.
   function answer(s, plots) {
     const p = clear(s, s.intervalMs), E = s.intervalMs + J / 2, tau = airtime(s.payloadOctets);
     const best = bestIntervals(s), load = s.beacons * tau / E + s.backgroundLoad, again = lossAfterLoss(s);

@@ -57,8 +57,8 @@ const geometry = (() => {
   const onGrid = (value, grid) => grid ? Math.round(value / grid) * grid : value;
 
   // A point, snapped to corners, to right angles with the lines that lead to it, and to the grid.
-  //  points: corners to snap to. from: the previous point, from which a line leads here. before: the one before `from`.
-  //  reach: the distance in m within which a point attracts. grid: in m; 0 for none.
+  //  points: corners to snap to. from: the previous point, from which a line leads here.
+  //  before: the point before `from`. reach: the distance in m within which a point attracts. grid: in m; 0 for none.
   function snap(point, { points = [], from = null, before = null, reach, grid, isRight }) {
     let best = null;
     for (const corner of points) {

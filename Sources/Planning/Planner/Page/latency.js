@@ -116,8 +116,8 @@ const latency = (() => {
     };
   }
 
-  // Returns the share that the delays add to the straight lines near `time`: they round the corners up to number
-  // `last`.
+  // Returns the share that the delays add to the straight lines near `time`. Delays round the corners between the
+  // lines, up to corner number `last`.
   function rounding(result, time, last) {
     const { received, E, isComplete } = result, far = 4 * J * Math.sqrt(last / 12);
     const end = Math.min(last, isComplete ? received.length : received.length - 1, Math.floor((time + far) / E) + 1);
@@ -158,8 +158,8 @@ const latency = (() => {
     return to[low] + (to[high] - to[low]) * (x - from[low]) / (from[high] - from[low] || 1);
   }
 
-  // Extrapolates: each further event receives a constant share of the part not yet received: the mean of about the last
-  // half of the computed events.
+  // Extrapolates: each further event receives a constant share of the part not yet received. This
+  // share is the mean over about the last half of the computed events.
   function extrapolate(received, unreceived, scanIntervalEvents, isWanted) {
     const intervals = Math.max(1, Math.floor(received.length / 2 / scanIntervalEvents));
     const events = Math.min(received.length, Math.max(1, Math.round(intervals * scanIntervalEvents)));

@@ -6,8 +6,8 @@ struct CurveFigure {
     let curve: PlanPageContent.Curve
     let id: String
     let limits: PageLimits
-    /// True for a figure with the whole width of the page. It is drawn twice, because wide windows need another
-    /// drawing.
+    /// True for a figure with the whole width of the page. It is drawn twice: once for narrow windows, and once for
+    /// wide windows.
     var isWide = false
 
     static let drawnSeries = 8

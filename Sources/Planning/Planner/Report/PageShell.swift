@@ -45,7 +45,8 @@ package enum PageShell {
             + "</header>\n<main>\n" + markup + "</main>\n" + footer(notes: notes) + end + "</body>\n</html>\n"
     }
 
-    /// Returns the brand: a picture of a lighthouse, followed by the maker of the page, which must be escaped.
+    /// Returns the brand: a picture of a lighthouse, followed by `maker`, the escaped name of the program that made the
+    /// page.
     package static func brand(_ maker: String) -> String { "<p class=\"brand\">\(lighthouse)\(maker)</p>" }
 
     /// Returns the end of the page, with its notes.

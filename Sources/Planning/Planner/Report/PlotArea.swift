@@ -3,7 +3,7 @@ internal import BluetoothTypes
 
 /// Axes with their labels, and the drawing between them.
 struct PlotArea {
-    /// The width of an ordinary chart in units of the drawing, which scales with the page.
+    /// The width of an ordinary chart in units of the drawing. The browser scales the drawing to the width of the page.
     static let width = 600.0
     /// The left end of the x axis. There is room for labels such as `100000`, even with the larger letters on the
     /// screen of a phone.
@@ -209,7 +209,7 @@ extension Scale {
 /// Finds rows and sides for the names of the vertical lines in a chart, so that each name is next to its line and no
 /// other line crosses the name. `drawing.js` does the same.
 enum MarkerLayout {
-    /// The row of a name, counted from above, and the side of the line on which it is.
+    /// The row of a name, counted from above, and the side of the line on which the name is.
     struct Place: Equatable {
         var row: Int
         var isLeft: Bool
