@@ -146,7 +146,8 @@ public struct FleetFiles: Sendable {
         return []
     }
 
-    /// The reason why a fleet without beacons is refused: its lock has beacons in use. `nil` if it is not refused.
+    /// The reason why the fleet is refused: it has no beacons, but its lock has beacons in use. `nil` if it is not
+    /// refused.
     var emptyFleetFault: String? {
         guard !hasErrors, let fleet, fleet.beaconCount == 0, let lock, lock.liveCount > 0 else { return nil }
         return "this fleet has no beacons, but its lock has \(NumberFormat.count(lock.liveCount, "beacon")) in use"

@@ -13,8 +13,8 @@ public struct FleetKeys: Sendable {
 
     /// - Parameters:
     ///   - fleet: The fleet whose beacons need keys.
-    ///   - keys: The directory of the keys; `nil` for `keys` next to the fleet file. It cannot be inside the generated
-    ///     directory, which is replaced as a whole.
+    ///   - keys: The directory of the keys; `nil` for `keys` next to the fleet file. The directory of the keys cannot
+    ///     be inside the generated directory, which is replaced as a whole.
     public init(of fleet: NamedFleet, in keys: String? = nil) {
         self.fleet = fleet
         directory = KeyDirectory(keys ?? fleet.keysDirectory)
@@ -40,8 +40,8 @@ public struct FleetKeys: Sendable {
     ///   - replacing: The names of beacons that get a new key even if they have a key. Their former keys are kept as in
     ///     ``rotate(_:at:progress:)``.
     ///   - now: The time, which becomes part of the name of the directory with the former keys; `nil` for the present.
-    /// - Throws: ``FleetStoreError/Kind/request`` when one of the beacons in `replacing` needs no key, and when its key
-    ///   was agreed on with a resolver.
+    /// - Throws: ``FleetStoreError/Kind/request`` when one of the beacons in `replacing` needs no key, or has a key
+    ///   that was agreed on with a resolver.
     public func generate(
         replacing: [String] = [], at now: RFC3339Time? = nil, progress: Progress = { _, _ in }
     ) throws(FleetStoreError) -> Report {

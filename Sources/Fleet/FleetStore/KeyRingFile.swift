@@ -63,8 +63,8 @@ public struct EphemeralIDSearch: Sendable {
     public private(set) var withoutKey = 0
     private let question: EphemeralIDQuestion
 
-    /// Searches the keys of a fleet. If the file at `path` is a ring of keys, which ``KeyRingFile/collect(_:to:)``
-    /// wrote, searches this ring; otherwise searches `keys`.
+    /// Searches the keys of a fleet. If the file at `path` is a ring of keys that ``KeyRingFile/collect(_:to:)`` wrote,
+    /// only this ring is searched, otherwise only `keys`.
     public init(_ question: EphemeralIDQuestion, path: String, keys: FleetKeys) throws(FleetStoreError) {
         self.question = question
         if let ring = try KeyRingFile.octets(path) {

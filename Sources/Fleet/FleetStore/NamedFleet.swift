@@ -154,7 +154,7 @@ extension FleetManifest {
     ///
     /// - Parameters:
     ///   - isManifest: `true` if a file that is not a manifest is an error.
-    ///   - mustBeRegular: `true` if the file must be a regular file, because the user did not name it.
+    ///   - mustBeRegular: `true` if the file must be a regular file, because another file names it.
     /// - Returns: `nil` when the file does not begin like a manifest.
     static func read(
         _ path: String, isManifest: Bool = false, mustBeRegular: Bool = false

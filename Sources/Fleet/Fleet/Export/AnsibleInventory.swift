@@ -89,8 +89,8 @@ public struct AnsibleInventory {
         ])
     }
 
-    /// Returns the form of the adapter's name. The rights that the service needs depend on it. It is `hci`, `hci:user`,
-    /// `hci:mgmt`, `serial`, `tcp`, `unix` or `virtual`.
+    /// Returns the form of the adapter's name: `hci`, `hci:user`, `hci:mgmt`, `serial`, `tcp`, `unix` or `virtual`. The
+    /// rights that the service needs depend on this form.
     private static func form(of adapter: String?) -> String {
         guard let adapter else { return "hci" }
         for form in ["serial", "tcp", "unix"] where adapter.hasPrefix(form + ":") { return form }

@@ -19,7 +19,7 @@ public struct PrometheusFleet {
     /// The names of the beacons without `host`. Prometheus cannot query their machines.
     public var withoutHost: [String] { manifest.beacons.filter { $0.host == nil }.map(\.name) }
 
-    /// The targets for `file_sd_configs`: each host once, with the groups to which all its beacons belong.
+    /// The targets for `file_sd_configs`: each host once, with the site, floor and room that all its beacons share.
     public var targets: String {
         var hosts: [String] = []
         var beaconsOfHosts: [String: [FleetManifest.Beacon]] = [:]

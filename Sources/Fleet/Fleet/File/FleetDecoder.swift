@@ -14,8 +14,8 @@ extension Fleet {
     /// - Parameters:
     ///   - file: The file's name, for messages.
     ///   - table: Returns the contents of a table. `name` is the name of its file in the fleet file.
-    /// - Returns: The fleet, and every problem of all files in their order. The fleet is `nil` if the file cannot be
-    ///   decoded. If there are errors, use the fleet only to find more errors.
+    /// - Returns: The fleet, and every problem of all files, in the order of the files. The fleet is `nil` if the file
+    ///   cannot be decoded. If there are errors, use the fleet only to find more errors.
     public static func decode(
         _ octets: [UInt8], file: String, table: (_ name: String) -> TableFile
     ) -> (fleet: Fleet?, problems: [FileProblem]) {

@@ -32,7 +32,8 @@ extension FleetLock {
         self.init(fleet: fleet.name)
         guard manifest.fleet == fleet.name else { throw .otherFleet(manifest.fleet) }
         let rules = fleet.rules
-        /// Returns the index of the advertisement whose identity contains the variable; `nil` if no rule allocates it.
+        /// Returns the index of the advertisement whose identity contains the variable; `nil` if no rule allocates the
+        /// variable.
         func advertisementIndex(_ variable: String, _ isAllocated: Bool) throws(AdoptionError) -> Int? {
             guard isAllocated else { return nil }
             let slot = fleet.template.slots.first { slot in

@@ -283,8 +283,8 @@ extension Allocator {
         }
     }
 
-    /// Gives each group that has beacons its major number, and finds the part of the fleet in which its beacons are
-    /// counted.
+    /// Finds or allocates the major number of each group that has beacons. Also finds, for each group, the group in
+    /// which the minor numbers of its beacons are counted.
     private mutating func numberGroups() {
         var majors: [String: Int] = [:]
         var range = NumberRange(first: fleet.rules.major?.first ?? 1)

@@ -9,7 +9,7 @@ public struct FleetAllocation: Sendable {
     /// The lock after this allocation: the old entries, followed by the new entries.
     public internal(set) var lock: FleetLock
     public internal(set) var changes = Changes()
-    /// The beacons that have other identities than in the lock before.
+    /// The beacons that have other identities than in the lock before this allocation.
     public internal(set) var renumbered: [Renumbered] = []
     /// For each beacon, the position of its entry in the lock.
     var entryIndices: [Int] = []
@@ -41,7 +41,7 @@ public struct FleetAllocation: Sendable {
     /// The number of beacons that have identities: all beacons of the fleet, or none after an error in the lock.
     public var count: Int { entryIndices.count }
 
-    /// The identity of a beacon, as far as the rules of the fleet allocate it.
+    /// Returns the parts of a beacon's identity that the rules of the fleet allocate.
     ///
     /// - Parameter index: The position of the beacon, 0..<``count``, in the order of the fleet file.
     func identity(of index: Int) -> Identity {
@@ -52,7 +52,7 @@ public struct FleetAllocation: Sendable {
             epoch: fleet.template.hasEpoch ? entry.epoch : nil)
     }
 
-    /// The identity of one beacon, as far as the rules of the fleet allocate it.
+    /// The parts of one beacon's identity that the rules of the fleet allocate.
     struct Identity {
         var major: Int?
         var minor: Int?
@@ -130,7 +130,7 @@ struct AllocationRules: Sendable {
     var minor: Minor?
     var namespace: FixedOctets<10>?
     var instance: Instance?
-    /// The epoch of new beacons; `nil` for the time at which they are first generated.
+    /// The epoch of new beacons. If `nil`, the epoch is the time at which the beacon is first generated.
     var eidEpoch: RFC3339Time?
     /// The places of the rules in the fleet file, by their keys.
     var nodes: [String: JSONNode] = [:]
@@ -148,7 +148,7 @@ struct AllocationRules: Sendable {
         }
     }
 
-    /// The last number of an instance counter: 6 bytes.
+    /// The largest Eddystone instance, which has 6 bytes.
     static let instanceLimit = UInt64(1) << 48 &- 1
     static let numberRange = 0...65_535
 }

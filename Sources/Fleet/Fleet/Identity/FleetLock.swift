@@ -60,7 +60,8 @@ public struct FleetLock: Sendable {
         var serial: String?
         /// The serial numbers of machines that were replaced.
         var earlierSerials: [String] = []
-        /// The host of the machine. Like the title with the group, it helps to detect later that a beacon was renamed.
+        /// The host of the machine. If the beacon has another name later, an equal host shows that it was renamed. An
+        /// equal title in the same group shows this as well.
         var host: String?
         /// The title of the beacon, which is its name for display.
         var title: String?
@@ -207,7 +208,7 @@ extension FleetLock {
         JSONDocument.parse(octets).root == nil && conflictLine(octets) == nil
     }
 
-    /// The number of the line at which version control has left the two sides of a conflict; `nil` if there is none.
+    /// The number of the first line on which version control marked the start of a conflict; `nil` if there is none.
     static func conflictLine(_ octets: [UInt8]) -> Int? {
         let lines = octets.split(separator: 0x0A, omittingEmptySubsequences: false)
         return lines.firstIndex { $0.starts(with: "<<<<<<< ".utf8) }.map { $0 + 1 }

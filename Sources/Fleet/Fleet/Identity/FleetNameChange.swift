@@ -17,7 +17,7 @@ public struct FleetNameChange: Sendable {
         case ambiguous
         /// The new name is invalid, with the reason.
         case name(String)
-        /// The new path of a group is in another group.
+        /// The new path would move the group into another group.
         case otherParent
         /// The fleet already has the new name, and still has the old name.
         case taken
@@ -27,8 +27,7 @@ public struct FleetNameChange: Sendable {
         case same
         /// Only the lock has the old name, and the fleet does not have the new name.
         case notInFleet(nearest: String?)
-        /// Only the lock has the old name, and the new name has identities of its own there: the lock used both names
-        /// at the same time.
+        /// Only the lock has the old name, and it has identities in use under both names.
         case inUse(nearest: String?)
     }
 

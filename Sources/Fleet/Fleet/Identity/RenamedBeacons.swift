@@ -1,16 +1,16 @@
 /// The beacons that seem to have a new name, although neither `was` nor `pharos fleet rename` states it.
 ///
-/// A beacon that was in use in the lock and is no longer in the fleet, and a beacon that would get a new identity, are
-/// regarded as one renamed beacon if they agree in one of these signs, and no other beacon of the lock or of the fleet
-/// has the same value:
+/// Each beacon that was in use in the lock and is no longer in the fleet is compared with each beacon that would get a
+/// new identity. The two are regarded as one renamed beacon if one of these signs has the same value for both, and for
+/// no other beacon of the lock or of the fleet:
 ///
 /// 1. the serial number of the machine;
 /// 2. the host;
 /// 3. the group together with the title;
 /// 4. the name without the leading zeros of its numbers, and in lower case.
 ///
-/// Beacons that agree in none of these signs are a removed beacon and a new beacon. A beacon whose own retired identity
-/// comes back is not renamed.
+/// Otherwise they are regarded as a removed beacon and a new beacon. A beacon that gets its own retired identity back
+/// is not regarded as renamed.
 struct RenamedBeacons {
     enum Sign: CaseIterable {
         case serial

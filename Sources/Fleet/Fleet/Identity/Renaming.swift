@@ -61,7 +61,8 @@ extension Allocator {
         }
     }
 
-    /// Returns whether the group has beacons, and its name is in the paths of groups by which numbers are counted.
+    /// Returns whether the group has beacons, and its numbers depend on its name: the rules count numbers in groups of
+    /// its level or a deeper level.
     private func isNumbered(_ index: Int) -> Bool {
         let path = fleet.groups[index].path
         guard path.count <= fleet.rules.depth else { return false }
@@ -193,8 +194,8 @@ extension FleetLock {
             || entries.contains { !$0.isRetired && Self.isIn($0.scope, path) }
     }
 
-    /// Returns whether beacons in use are numbered in the group or its subgroups, or one of these groups in use has a
-    /// major number.
+    /// Returns whether a major number in use belongs to the group or one of its subgroups, or a beacon in use is
+    /// numbered in one of these groups.
     func hasIdentitiesInUse(group path: String) -> Bool {
         groups.contains { !$0.isRetired && $0.major != nil && Self.isIn($0.path, path) }
             || entries.contains { !$0.isRetired && Self.isIn($0.scope, path) }

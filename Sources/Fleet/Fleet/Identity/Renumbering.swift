@@ -31,8 +31,8 @@ extension FleetAllocation {
         }
     }
 
-    /// `true` if the identities may only change if the user requests it: if a beacon seems to be renamed, if the lock
-    /// has lost an identity, or if more than one beacon would get another identity.
+    /// `true` if the identities may change only at the user's request. This is so when a beacon seems to be renamed,
+    /// the lock has lost an identity, or more than one beacon would get another identity.
     public var needsRenumberOption: Bool {
         renumbered.count > 1 || renumbered.contains { $0.sign != nil || $0.loss != nil }
     }
@@ -127,8 +127,8 @@ extension FleetAllocation {
         return warnings
     }
 
-    /// A key for beacons that are now numbered in a subgroup of the former group, or in a group around it, as after a
-    /// change of the rules; `nil` for other beacons.
+    /// A key by which warnings collect beacons that are now numbered in a subgroup of their former group, or in a group
+    /// around it. This happens after a change of the rules. Returns `nil` for other beacons.
     private static func nesting(_ beacon: Renumbered) -> [String]? {
         let (old, new) = (beacon.groupBefore, beacon.groupAfter)
         guard old != new else { return nil }

@@ -155,7 +155,8 @@ public struct EphemeralIDQuestion: Hashable, Sendable {
         return nil
     }
 
-    /// The counters that a beacon may have had at the time of the search; `nil` when all of them are out of range.
+    /// The range of values that a beacon's counter may have had at ``time``; `nil` when no value of the range fits into
+    /// 32 bits.
     private func counters(since epoch: RFC3339Time, _ exponent: RotationExponent) -> ClosedRange<UInt32>? {
         let counter = time.secondsSince1970 - epoch.secondsSince1970 + Int(IdentityKey.firstCounter)
         let period = Int(exponent.periodSeconds)

@@ -10,7 +10,8 @@ public import EddystoneSecurity
 /// ]}
 /// ```
 ///
-/// The file contains secrets: only its owner may read it. Keys that change later do not change the file.
+/// The file contains secrets: only its owner may read it. When a key is replaced later, this file still contains the
+/// former key.
 public struct KeyRing: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1

@@ -12,7 +12,7 @@ public struct LabelSheet: Sendable {
     private let nameSize: Int
 
     /// - Parameters:
-    ///   - skipping: The number of used labels on the first page, 0...labels of a page.
+    ///   - skipping: The number of used labels on the first page, from 0 to the number of labels on a page.
     ///   - hasCutLines: `true` to draw thin lines between the labels, for plain paper.
     ///   - urls: The texts of the codes, one for each beacon. If it is empty, each code has the beacon's name and
     ///     identities.
@@ -218,7 +218,8 @@ public enum LabelOrder: String, CaseIterable, Sendable {
         }
     }
 
-    /// A piece of a name: numbers come before letters, and shorter numbers before longer numbers.
+    /// A piece of a name for sorting: either digits or other characters. Digits come before other characters, and
+    /// numbers with fewer digits before numbers with more digits.
     private struct Part: Comparable {
         let isText: Bool
         let length: Int

@@ -25,7 +25,7 @@ public struct FleetManifest: Equatable, Sendable {
 
     /// The range of ``Advertisement/payloadOctets``: legacy advertising data has at most 31 bytes.
     static let payloadRange = 0...31
-    /// The range of intervals in thousandths of a millisecond: 1 ms to a day, which is more than any beacon has.
+    /// The range of intervals in thousandths of a millisecond: 1 ms to one day. No beacon has a longer interval.
     static let intervalRange = 1000...86_400_000_000
 
     /// The fleet's name.
