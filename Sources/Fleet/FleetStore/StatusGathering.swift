@@ -19,8 +19,9 @@ public struct StatusGathering: Sendable {
     /// The maximum size of a report in bytes, far more than a machine needs.
     private static let sizeLimit = 1 << 22
 
-    /// Endings of other files that may be in the same directory: those of listeners and collectors, and the files that
-    /// keep the state of beacons, if `--state-dir` and `--runtime-dir` are the same.
+    /// The endings of names of files that are not status reports of beacons: the files of listeners and collectors, and
+    /// the files with the state of beacons. The latter are in the same directory if `--state-dir` and `--runtime-dir`
+    /// are the same.
     private static let otherSuffixes = [".listener.json", ".collector.json", ".where.json", ".state.json"]
 
     private static func mayBeStatus(_ name: String) -> Bool {

@@ -15,7 +15,7 @@ extension FleetAllocation {
         var groupBefore: String
         /// The path of the group in which the beacon is numbered now; empty for the whole fleet.
         var groupAfter: String
-        /// The sign that the beacon has a new name; `nil` for a beacon with the name that it has in the lock.
+        /// The sign that the beacon has a new name; `nil` if the lock has the beacon under the same name.
         var sign: RenamedBeacons.Sign?
         /// What the lock has lost; `nil` if the lock has the old identity.
         var loss: Loss?

@@ -1,7 +1,7 @@
 internal import Configuration
 internal import Profiles
 
-/// The template of all profiles: the text of a profile with a gap in the place of each value that contains variables.
+/// The template of all profiles: the text of a profile in which a slot replaces each value that contains variables.
 struct FleetTemplate: Sendable {
     /// A value that is filled for each beacon.
     struct Slot: Sendable {
