@@ -114,8 +114,8 @@ public struct AuditReport: Sendable {
     /// True if the receiver was carried past the beacons, so that shares and silences mean nothing.
     public let isWalk: Bool
 
-    /// True if all verdicts are ok and at least one advertisement was judged, because an audit that judged nothing
-    /// proves nothing. If none of the advertisements can be judged, this is also true.
+    /// True if all verdicts are ok, and at least one advertisement was judged. If no advertisement can be judged, for
+    /// example because keys are missing, this is true as well.
     public var isGood: Bool {
         advertisements.allSatisfy { $0.verdicts.allSatisfy { $0 == .ok } }
             && (judgedCount > 0 || !advertisements.contains { $0.expected.isJudgeable })
@@ -436,7 +436,7 @@ extension AuditReport {
         return tables
     }
 
-    /// The largest number of rows without problems that are not folded.
+    /// The largest number of rows without problems that the page shows unfolded.
     private static let shownRows = 12
 
     private static let columns = [

@@ -387,8 +387,8 @@ struct BeaconJudge {
             ? interval : Double(advertisementAudits[index].expected.longestMicroseconds)
         let silence = owners[index].events.longestSilence(within: spans)
         advertisementAudits[index].longestSilenceMicroseconds = silence
-        // The loss is computed without the longest silence, and is the largest loss that is likely with this number of
-        // events.
+        // The longest silence is left out of the loss. The largest loss that is likely with this number of events is
+        // used.
         let dueOutsideSilence = max(1, dueEvents - Double(silence) / period)
         let lost = max(0, dueOutsideSilence - heard)
         let loss = min(0.98, (lost + 2 + 2 * (lost + 1).squareRoot()) / (dueOutsideSilence + 4))

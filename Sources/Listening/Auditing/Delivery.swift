@@ -113,7 +113,7 @@ extension Delivery {
     }
 
     /// The mean time between two events in microseconds. If the events have a plausible rhythm, the time is measured,
-    /// because some controllers add no random delay.
+    /// because some controllers add no random delay. Otherwise it is the configured interval plus the mean delay.
     private var period: Double {
         let interval = Double(intervalMicroseconds)
         guard let fold = PeriodFold(events.gaps(within: listened.spans)), fold.isRhythm,

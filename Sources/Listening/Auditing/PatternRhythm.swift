@@ -3,9 +3,9 @@ internal import Sightings
 
 /// Judges whether received events follow a pattern of intervals.
 ///
-/// The interval changes all the time, so it is not measured. Each gap between two received events must be one or two
-/// periods of a part of the pattern, apart from gaps that losses explain, and there must not be more events than the
-/// pattern has.
+/// The interval alternates, so it is not measured. Two conditions are checked instead. Apart from gaps that losses
+/// explain, each gap between two received events must be one or two periods of a part of the pattern. The number of
+/// received events must not be clearly larger than the number that the pattern has in the same time.
 struct PatternRhythm: Sendable {
     private let pattern: AdvertisingPattern
 

@@ -142,7 +142,8 @@ struct RadioRhythm: Sendable {
             guard let fold = members[index].fold, fold.fittingShare >= clearShare else { return false }
             return !judgedAlone[index].isWrong && !judgedAlone[index].isMixed && judgedInTurn[index].isWrong
         }
-        // If both explanations fit all advertisements, either can be used.
+        // The events of all advertisements may fit both explanations: sent independently, and sent in turn. Either can
+        // then be used.
         let isGood = judgedAlone.allSatisfy { !$0.isWrong && !$0.isMixed }
         if isApart || isGood && judgedInTurn.contains(where: \.isWrong) { return judgedAlone }
         // A wrong interval cannot be proved with few events.

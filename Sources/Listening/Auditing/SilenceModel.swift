@@ -2,9 +2,9 @@ internal import Airtime
 
 /// Computes how long a correct advertisement may be silent because several events in a row are lost.
 ///
-/// It uses the planner's model of collisions, for this number of radios with the same interval. It adds other losses
-/// until the share of received events equals the share in the audit. Results are stored, so use one `SilenceModel` for
-/// all advertisements of an audit.
+/// It uses the planner's model of collisions, in which all radios on the air have the interval of this advertisement.
+/// It adds losses by other causes until the model loses the same share of events as the audit. Results are stored, so
+/// use one `SilenceModel` for all advertisements of an audit.
 public struct SilenceModel: Sendable {
     /// The probability that at least one correct advertisement of an audit is silent for longer than its limit.
     static let rarity = 0.001

@@ -85,7 +85,7 @@ struct AddressResolver {
     private let keys: [AddressKey]
     /// The devices of recent addresses; the value `nil` means that the device is unknown.
     private var recent: [DeviceAddress: Int?] = [:]
-    /// The devices of older addresses, which were recent before ``recent`` was last full.
+    /// The devices of older addresses: the former contents of ``recent``, moved here when it was last full.
     private var older: [DeviceAddress: Int?] = [:]
     /// A hash table of addresses for which the keys could not be tried. One part of the address selects the slot, and
     /// another part is the value in the slot. 0 marks an empty slot. The array is empty until the limit is reached for

@@ -3,8 +3,8 @@ public import Configuration
 internal import HCI
 public import Sightings
 
-/// A listener file: a receiver, the beacons that it knows, and what it does with their sightings. Defaults are filled
-/// in.
+/// A listener file: a receiver, its known beacons, and the uses of their sightings, such as zones and hooks. Keys that
+/// the file omits have their default values.
 public struct ListenerFile: Equatable, Sendable {
     /// The range of ``levelOffset``, in dB.
     public static let levelOffsets = -40...40

@@ -86,7 +86,7 @@ public struct PastedText: Sendable {
     /// The number of lines without bytes in a shell script or the output of `--dry-run`, such as other commands.
     public private(set) var skippedLines = 0
 
-    /// A text of which only some lines contain bytes.
+    /// The kind of a text. It decides which lines can contain bytes.
     private enum Form {
         case anything
         /// A shell script: only commands of hcitool contain bytes.

@@ -45,10 +45,11 @@ public struct VirtualBeacons: Sendable {
     /// Starts a virtual air: every controller that is connected to it receives the beacons.
     ///
     /// - Parameter model: The model of the receiving controllers.
-    /// - Throws: An error if a file changed meanwhile, a key cannot be read, or a beacon cannot be sent.
+    /// - Throws: An error if a file has changed since it was added, a key cannot be read, or a beacon cannot be sent.
     func air(_ model: VirtualControllerModel, _ path: VirtualPath) throws -> VirtualAirServer {
         let beacons = try beacons()
-        // Controllers without extended advertising do not receive extended advertisements.
+        // A controller without extended advertising could not receive extended advertisements, so another model is
+        // used.
         let hasExtended = beacons.contains { $0.sources.contains { $0.advertisement.phy != nil } }
         let model = hasExtended && !model.hasExtendedAdvertising ? .zephyr : model
         return try VirtualAirServer(VirtualAirConfiguration(model: model)) { air in
@@ -58,7 +59,7 @@ public struct VirtualBeacons: Sendable {
 
     /// The name and the advertisements of each beacon, in the order of the files.
     ///
-    /// - Throws: An error if a file changed meanwhile, or a key cannot be read.
+    /// - Throws: An error if a file has changed since it was added, or a key cannot be read.
     public func advertisements() throws(ListenerServiceError) -> [(name: String, advertisements: [Advertisement])] {
         do {
             return try beacons().map { ($0.name, $0.sources.map(\.advertisement)) }

@@ -42,7 +42,7 @@ public struct BeaconTrack: Sendable {
     /// The local name as received, at most ``nameLimit`` bytes. It is not escaped, and may be invalid UTF-8.
     public private(set) var nameOctets: [UInt8] = []
 
-    /// Detects that two devices send the beacon's identity. Takes no reports unless only one device should send it.
+    /// Detects that two devices send the beacon's identity. Used only for an identity that a single device should send.
     public private(set) var clones = CloneWatch()
     /// True if only one device should send the identity. False for strangers, for a group of devices, and for an
     /// identity that several known beacons have.
@@ -67,7 +67,8 @@ public struct BeaconTrack: Sendable {
 
     /// Creates the track of a stranger.
     ///
-    /// - Parameter isInRound: Whether the stranger that it replaces in the table was received in the current round.
+    /// - Parameter isInRound: Whether the stranger that this one replaces in the table was received in the current
+    ///   round.
     init(_ identity: BeaconIdentity, isInRound: Bool = false) {
         known = nil
         hasOneSender = false

@@ -22,7 +22,8 @@ public struct DistanceEstimate: Hashable, Sendable {
     /// The formula and its parameters.
     public struct Rule: Hashable, Sendable {
         public var model = DistanceModel.log
-        /// The path-loss exponent n of ``DistanceModel/log`` and of the interval; 2 in free space.
+        /// The path-loss exponent n, which ``DistanceModel/log`` and the interval of the distance depend on; 2 in free
+        /// space.
         public var exponent = 2.0
         /// The standard deviation of levels behind obstacles such as walls and people (shadowing), in dB.
         public var shadowingDecibels = 6.0

@@ -31,7 +31,8 @@ public struct FindGuide: Sendable {
     /// The number of standard deviations from the mean to each end of a 95 % interval.
     private static let deviationsOf95Percent = 1.96
     /// The number of standard errors that a change must exceed to be reported. The levels are compared every second, so
-    /// a limit of two would report four changes in 90 s for a beacon that does not move; three report 0.3 changes.
+    /// for a beacon that does not move, a limit of two would report four changes in 90 s on average. A limit of three
+    /// reports 0.3 changes.
     private static let standardErrors = 3.0
 
     /// The situation at a moment.
@@ -40,7 +41,7 @@ public struct FindGuide: Sendable {
         /// The trimmed mean in dBm of the last 3 s, or of the last four periods of the beacon if they are longer; `nil`
         /// without reports.
         public let level: Double?
-        /// The change of the level since the last reported step, in dB.
+        /// The change of the level since the last advice other than ``Advice/same``, in dB.
         public let change: Double?
         /// Three standard errors of the change, in dB. A smaller change may be chance.
         public let leastChange: Double?
@@ -69,7 +70,7 @@ public struct FindGuide: Sendable {
 
     private var window = LevelWindow()
     private var lastHeard: HeardInstant?
-    /// The interval as learned from the reports, used if it is not given.
+    /// The interval as learned from the reports, used if ``intervalMicroseconds`` is `nil`.
     private var learned = IntervalEstimate()
     /// The levels with which the next levels are compared, and the end of the time in which they were received.
     private var reference: (tally: LevelTally, at: HeardInstant)?
@@ -131,7 +132,7 @@ public struct FindGuide: Sendable {
             now.microseconds(since: reference.at) >= length
         {
             advice = abs(comparison.change) <= comparison.least ? .same : comparison.change > 0 ? .warmer : .colder
-            // The next comparison starts from this step.
+            // The next levels are compared with these levels.
             if advice != .same { self.reference = (tally, now) }
         } else if lastAdvice == .silent || lastAdvice == .deaf {
             advice = .wait

@@ -101,8 +101,8 @@ public struct IntervalEstimate: Sendable {
     /// Returns the share of events that were received, over the gaps that are kept, 0...1.
     ///
     /// - Parameters:
-    ///   - period: The mean time between two transmitted events in microseconds: ``periodMicroseconds``, or a better
-    ///     known value.
+    ///   - period: The mean time between two transmitted events in microseconds: ``periodMicroseconds``, or a more
+    ///     exact value.
     ///   - silence: The time since the last event, in microseconds.
     /// - Returns: `nil` with fewer than ``needed`` gaps.
     public func share(periodMicroseconds period: Double, silenceMicroseconds silence: Int) -> Double? {

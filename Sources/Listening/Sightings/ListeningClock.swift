@@ -155,8 +155,8 @@ struct ReportTraffic: Equatable, Sendable {
     static let memory = 16.0
     /// The longest mean that is assumed, in microseconds: 5 min.
     static let longestMean = 300e6
-    /// A pause that is longer than this number of mean pauses does not count as listened, because as many reports are
-    /// missing in it.
+    /// A pause counts as listened up to 5 s, or up to this number of mean pauses if that is longer. In an even longer
+    /// pause, reports are probably missing.
     static let missing = 3.0
     /// A pause is unlikely if it occurs less than once in this time while the receiver works, in microseconds: 30 days.
     static let unlikely = 30 * 86_400e6

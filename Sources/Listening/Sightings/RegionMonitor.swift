@@ -34,7 +34,8 @@ public struct RegionMonitor: Sendable {
         public let instant: HeardInstant
         /// The time of the last report from the region; `nil` if no beacon is in it.
         public let lastHeard: HeardInstant?
-        /// The reason why it is certain that the receiver worked during the silence; `nil` unless this is an exit.
+        /// For an exit, the reason why it is certain that the receiver worked during the silence; `nil` for other
+        /// events.
         public let proof: ListeningClock.Proof?
 
         /// Creates an event.
@@ -113,15 +114,15 @@ public struct RegionMonitor: Sendable {
         isUnknown || regions.isEmpty ? nil : clock.doubtfulAt
     }
 
-    /// Passes to `body` that all regions are unknown, if the receiver may have failed by `now`.
+    /// If the receiver may have failed by `now`, passes an event to `body` for each region: the region is unknown.
     mutating func becomeUnknown(at now: HeardInstant, _ clock: ListeningClock, _ body: (Event) -> Void) {
         guard let due = nextWakeUp(clock), due <= now else { return }
         isUnknown = true
         for index in regions.indices { body(event(.unknown, index, at: due)) }
     }
 
-    /// Passes to `body` the exits that are certain because a report arrived at `now`, and that the regions are known
-    /// again. The clock must have taken the report.
+    /// Passes to `body` the exits that are certain because a report arrived at `now`. Then calls
+    /// ``becomeKnown(at:_:_:)``. The clock must have taken the report.
     mutating func advance(to now: HeardInstant, _ clock: ListeningClock, _ body: (Event) -> Void) {
         while let deadline = presences.lazy.compactMap({ $0?.deadline }).min(), deadline <= clock.listened,
             let index = presences.firstIndex(where: { $0?.deadline == deadline }), let presence = presences[index]
@@ -135,7 +136,8 @@ public struct RegionMonitor: Sendable {
         becomeKnown(at: now, clock, body)
     }
 
-    /// Passes to `body` that the regions are known again, if the receiver works at `now`.
+    /// If the regions were unknown and the receiver works at `now`, passes an event to `body` for each region: the
+    /// region is known again.
     mutating func becomeKnown(at now: HeardInstant, _ clock: ListeningClock, _ body: (Event) -> Void) {
         guard isUnknown, clock.stoppedAt == nil, !clock.isDoubtful(at: now) else { return }
         isUnknown = false

@@ -19,7 +19,7 @@ public struct SightingProcessor: Sendable {
     private var isRoundOver = false
     /// The events of regions that were not returned yet.
     private var waitingEvents: [RegionMonitor.Event] = []
-    /// The index of the first event in ``waiting`` that was not returned.
+    /// The index of the first event in ``waitingEvents`` that was not returned.
     private var nextWaiting = 0
 
     /// - Parameter roundMicroseconds: The length of a round; `nil` for no rounds.
