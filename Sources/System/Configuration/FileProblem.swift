@@ -109,9 +109,9 @@ extension Sequence where Element == FileProblem {
 
 /// Finds the known word that a mistyped word probably means.
 package enum NearestWord {
-    /// Returns the word of `words` that differs from `word` by at most one typing error; otherwise the shortest word
-    /// that begins with `word`; otherwise the word with the fewest typing errors; otherwise the shortest word that
-    /// contains `word`; `nil` if no word is similar.
+    /// Returns the most similar of `words`; `nil` if no word is similar. The order of preference is: a word that
+    /// differs by at most one typing error, the shortest word that begins with `word`, the word with the fewest typing
+    /// errors, the shortest word that contains `word`.
     package static func find(_ word: String, among words: [String]) -> String? {
         guard word.utf8.count <= 40 else { return nil }
         let limit = max(2, word.utf8.count / 3)

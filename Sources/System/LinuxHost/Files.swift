@@ -45,8 +45,8 @@ public enum Files {
         public enum Weakness: Hashable, Sendable {
             /// Other users may read or write the file.
             case openToOthers
-            /// The file belongs to the user with this id, who can read the key. This is neither root nor the user of
-            /// the program, and users other than root may create files in the directory.
+            /// The file belongs to the user with this id, who can read the key. This user is neither root nor the user
+            /// of the program, and users other than root may create files in the directory.
             case belongs(toUser: UInt32)
 
             /// Returns a sentence with the problem and what to do.

@@ -112,7 +112,8 @@ public final class FolderReplacement {
     /// Replaces the old directory with the new directory. Old files that were passed neither to ``put(_:_:)`` nor to
     /// ``finish(_:_:)`` are removed.
     ///
-    /// - Throws: EBUSY for a mount point; EAGAIN if another process has replaced the directory in the meantime.
+    /// - Throws: EBUSY for a mount point; EAGAIN if another process has replaced the directory since this object was
+    ///   created.
     public func commit() throws(SystemError) -> Outcome {
         let removedNames = names.subtracting(unchangedNames).subtracting(changedNames)
         let outcome = Outcome(written: written, unchanged: unchangedNames.count, removed: removedNames.count)

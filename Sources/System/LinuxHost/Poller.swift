@@ -38,8 +38,8 @@ public enum Poller {
         return (0..<list.count).map { list.isReady($0) }
     }
 
-    /// Waits until one of `interests` is ready, or until ``MonotonicClock`` reaches `deadline` in nanoseconds, and
-    /// never returns earlier.
+    /// Waits until one of `interests` is ready, or until ``MonotonicClock`` reaches `deadline` in nanoseconds. Without
+    /// a ready interest, it never returns before the deadline.
     ///
     /// - Returns: For each interest, whether it is ready.
     public static func wait(_ interests: [Interest], until deadline: UInt64) throws(SystemError) -> [Bool] {
@@ -65,8 +65,9 @@ public struct PollList {
     /// The number of descriptors.
     public var count: Int { list.count }
 
-    /// Waits until one of the descriptors is ready, or until ``MonotonicClock`` reaches `deadline` in nanoseconds, and
-    /// never returns earlier. A descriptor with an error or a hang-up counts as ready.
+    /// Waits until one of the descriptors is ready, or until ``MonotonicClock`` reaches `deadline` in nanoseconds.
+    /// Without a ready descriptor, it never returns before the deadline. A descriptor with an error or a hang-up counts
+    /// as ready.
     public mutating func wait(until deadline: UInt64) throws(SystemError) {
         let now = MonotonicClock.nanoseconds()
         let remaining = deadline > now ? deadline - now : 0
