@@ -5,8 +5,8 @@ internal import Sites
 /// The log-likelihood of each cell for one beacon in one second. It has two parts: the levels at the receivers that
 /// received the beacon, and the silence of the receivers that worked and did not receive it.
 ///
-/// A plane is a set of all cells. The filter has one plane for each possible power of the beacon, so there are several
-/// planes if the power is unknown. A state is a cell of a plane. The levels exclude most states. The silence is
+/// A plane contains every cell once. The filter has one plane for each possible power of the beacon, so there are
+/// several planes if the power is unknown. A state is a cell of a plane. The levels exclude most states. The silence is
 /// computed only for the remaining states, and only for receivers in range.
 struct BeaconEvidence: CellEvidence {
     /// A receiver that received the beacon, and the received level.
@@ -44,8 +44,8 @@ struct BeaconEvidence: CellEvidence {
 
     /// The lower limit of the log-likelihood of one receiver's silence, however many packets it missed.
     static let leastSilence = Float(log(BeaconTrail.leastSilenceLikelihood))
-    /// The share of the probability that may be left out. A share of 0.01 made positions wrong by 9 cm: a cell that is
-    /// left out in one second is missing if later levels make it a thousand times as likely.
+    /// The share of the probability that the omitted states may have in total. A share of 0.01 made positions wrong by
+    /// 9 cm, because an omitted cell is missing if later levels make it a thousand times as likely.
     let tolerance = 1e-5
 
     /// - Parameters:

@@ -110,7 +110,8 @@ struct BeaconTrail: Sendable {
     private var power: Double
     /// The power at 1 m in dBm; a typical value if it is not known.
     var powerAtOneMeter: Int { Int(power) }
-    /// The mean time between two packets in seconds, computed from the configured interval; `nil` if that is not known.
+    /// The mean time between two packets in seconds, computed from the configured interval; `nil` if the interval is
+    /// not known.
     private let periodSeconds: Double?
     /// The possible differences from ``power``, in dB. The filter has a plane for each difference.
     private var offsets: [Double]
@@ -129,7 +130,8 @@ struct BeaconTrail: Sendable {
     private var lastReportTimes: [Int: Int] = [:]
     /// The number of seconds of the present silence in which the receivers certainly worked.
     private var silenceSeconds = 0
-    /// The number of later seconds of the present silence, in which the receivers have not been proven to work.
+    /// The number of seconds of the present silence after the ``silenceSeconds``. In these seconds, no later report has
+    /// proven yet that the receivers worked.
     private var unprovenSeconds = 0
     /// The proof that the receivers worked during the silence: `restart` if one of them was dead in the meantime,
     /// otherwise `report`.
@@ -161,8 +163,8 @@ struct BeaconTrail: Sendable {
     static let deliveredShare = 0.8
     /// The lower limit of the likelihood of silence. It is not 0, because many packets in a row are often lost.
     static let leastSilenceLikelihood = 0.05
-    /// Silence counts only if all receivers that cover the beacon work. These are the receivers that received it within
-    /// this time before its last report, in milliseconds.
+    /// The receivers that received the beacon within this time before its last report, in milliseconds, count as
+    /// covering it. Silence counts only if all of these receivers work.
     static let coverMilliseconds = 60_000
     /// The time between two updates of the cells during a silence, in milliseconds. The silence excludes cells near
     /// working receivers.
@@ -174,8 +176,8 @@ struct BeaconTrail: Sendable {
     /// While a receiver is dead, a room is known only if it has had at least this probability for this number of
     /// seconds in a row.
     static let knownWithDead = (probability: 0.999, seconds: 3)
-    /// The number of seconds from which the exit rule uses the measured share of seconds with reports. Before that, it
-    /// uses an assumed share.
+    /// The number of ``listenedSeconds`` from which the exit rule uses the measured share of seconds with reports.
+    /// Before that, the rule uses an assumed share.
     static let learningSeconds = 16
     /// Without a floor plan: the number of dB by which the average level of the first room must exceed the level of
     /// every other room. If receivers of other rooms have received the beacon too, the first room also needs reports in
@@ -389,7 +391,7 @@ struct BeaconTrail: Sendable {
         return plan.filter.sparse(prior: priors.map { $0 / sum })
     }
 
-    /// Returns the number of packets that a receiver would receive in a time in seconds if no packet were lost.
+    /// Returns the number of packets that a receiver would receive in `seconds` if no packet were lost.
     private func expectedPackets(in seconds: Double) -> Double {
         max(Double(receptions.map(\.reports).max() ?? 0), periodSeconds.map { (seconds / $0).rounded(.down) } ?? 1)
     }

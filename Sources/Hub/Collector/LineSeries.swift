@@ -8,8 +8,8 @@ struct LineSeries: Sendable {
 
     /// The weight of the latest pause in the mean.
     private static let weight = 0.125
-    /// The longest pause that never counts as long, in milliseconds. A listener that receives no known beacon publishes
-    /// its state every 5 s.
+    /// The longest pause that never begins a new series, in milliseconds. It is longer than 5 s, because a listener
+    /// that receives no known beacon publishes its state only every 5 s.
     static let shortPause = 7000
     /// The multiple of the mean pause from which a pause counts as long.
     static let factor = 3.0

@@ -53,14 +53,14 @@ struct ReceiverRuns: Sendable {
     /// The number of sequence numbers that are kept for each run. It is larger than the number of batches that a broker
     /// delivers twice.
     static let recentLimit = 512
-    /// The time since the last batch of the current run, in milliseconds, from which a batch of another run begins a
-    /// new run. Before that, it may be a late batch of an earlier run.
+    /// A batch of another run begins a new run if it arrives at least this time after the last batch of the current
+    /// run, in milliseconds. If it arrives earlier, it may be a late batch of an earlier run.
     static let newRunPause = 3000
     /// The largest uptime difference between a batch and the current run, in milliseconds: 8 days. Receivers keep
     /// batches for at most 7 days, so a larger difference means that the machine has restarted.
     static let oldestBatch = 8 * 86_400_000
-    /// The longest uptime from the last batch of a run to the first batch of the next run on the same machine, in
-    /// milliseconds.
+    /// The largest uptime difference between the last batch of a run and the first batch of the next run without a
+    /// restart of the machine, in milliseconds.
     static let longestRestart = 10_000
 
     /// Processes the number of a batch. Returns the time of the batch, or the reason why the batch is not used.

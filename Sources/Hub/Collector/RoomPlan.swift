@@ -282,8 +282,8 @@ public struct RoomPlan: Sendable {
         return (floor, position, 1000)
     }
 
-    /// Returns true if a beacon of usual power in a cell has an expected level at a receiver that reaches the
-    /// sensitivity.
+    /// Returns true if a receiver is expected to receive a beacon of usual power in a cell: the expected level reaches
+    /// the sensitivity.
     func isUsuallyHeard(_ row: Int, _ cell: Int) -> Bool {
         LevelTable.units(Self.usualPower) + Int(levels.levels[row + cell]) >= sensitivities[floors[cell]]
     }

@@ -10,9 +10,8 @@ public import Store
 ///
 /// The collector's time is the time in the lines, in milliseconds since 1970, and advances second by second. A single
 /// line cannot advance it by much: a line whose time is far ahead waits until at least three such lines agree. A
-/// receiver is dead if it sends nothing for 15 s, or reports that it receives nothing. If a beacon is missing from the
-/// lines of a dead receiver, this is ignored. The rooms of beacons that only dead receivers could receive become
-/// unknown.
+/// receiver is dead if it sends nothing for 15 s, or reports that it receives nothing. A dead receiver's silence is
+/// ignored. The rooms of beacons that only dead receivers could receive become unknown.
 public struct SightingCollector: Sendable {
     public let file: CollectorFile
     let plan: RoomPlan
@@ -43,7 +42,8 @@ public struct SightingCollector: Sendable {
     /// The identities of beacons without a name, if such beacons are only counted.
     private var unknownIdentities: Set<String> = []
     /// The id of each set of beacon names, by the text of ``SightingBatch/knownNames``. If the batches of a receiver
-    /// have no such text, the id is the index of the receiver. So the ids in this dictionary begin after these indices.
+    /// have no such text, the id is the index of the receiver. So the ids in this dictionary are larger than all
+    /// indices of receivers.
     private var nameSetIDs: [String: Int] = [:]
     /// The number of trails of beacons that are not in the file.
     private var undescribedCount = 0
@@ -140,7 +140,7 @@ public struct SightingCollector: Sendable {
     public static let lateness = 2000
     /// The largest difference between the time and the arrival of a live line, in milliseconds.
     public static let liveMilliseconds = 60_000
-    /// The number of seconds without a line after which time alone changes nothing any more.
+    /// The number of seconds without a line after which all receivers are dead, so that further seconds change nothing.
     static let quietSeconds = 400
     /// The largest number of beacons that are not in the file.
     public static let limit = 20_000

@@ -7,19 +7,19 @@ internal import Sightings
 struct BeaconSilence: Sendable {
     /// The smallest number of gaps between received events for an estimate of the losses.
     static let neededGaps = 8.0
-    /// The number of gaps from which the estimate counts as reliable. With fewer gaps, three standard errors instead of
-    /// one are added to the estimate.
+    /// The number of gaps from which the estimate of the losses counts as reliable. With fewer gaps, three standard
+    /// errors are added to the estimate, otherwise one.
     static let reliableGaps = 16.0
     /// The smallest number of gaps for the first estimate of the interval.
     static let firstGaps = 8
     /// The number of received events after which all counts are halved, so that old losses count less.
     static let halvingLimit = 4000.0
-    /// The estimate of the loss starts with this number of assumed events. The assumed share of losses is
-    /// ``leastLoss``.
+    /// The number of assumed events with which the estimate of the losses starts. The share ``leastLoss`` of these
+    /// events counts as lost.
     static let priorEvents = 10.0
-    /// The assumed share of lost events at the start of the estimate.
+    /// The share of the ``priorEvents`` that counts as lost.
     static let leastLoss = 0.1
-    /// The assumed share of lost events of a beacon whose losses are not known yet.
+    /// The assumed share of lost events while fewer than ``neededGaps`` gaps have been counted.
     static let firstLoss = 0.65
     /// The limits of an estimated share of lost events.
     static let losses = 0.1...0.95

@@ -12,12 +12,12 @@ struct EphemeralIDProof: Sendable {
     /// The number of addresses that a beacon may use for one id: it may change its address once during the validity of
     /// the id.
     static let mostSenders = 2
-    /// The time after a change of the address during which an id proves nothing, in microseconds. It prevents a proof
-    /// by a device that repeats the id and changes its address each time. It is shorter than the shortest silence after
-    /// which a beacon counts as gone.
+    /// The time after a change of the address during which an id proves nothing, in microseconds. This pause prevents a
+    /// proof by a device that repeats the id from a new address in each report. The pause is shorter than the shortest
+    /// silence after which a beacon counts as gone.
     static let addressChangePause = 5_000_000
-    /// The largest difference in dB between the levels of one beacon in the last 10 to 20 s. The beacon may be carried
-    /// past the receiver, and its signal may fade.
+    /// The largest plausible difference in dB between the levels of one beacon in the last 10 to 20 s. The limit is
+    /// high because the beacon may be carried past the receiver, and its signal may fade.
     static let widestLevels = 40
     /// The number of ids that are kept. A beacon can send several ids that change at different times.
     private static let mostIDs = 8

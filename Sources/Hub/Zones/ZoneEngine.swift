@@ -14,8 +14,8 @@ public struct ZoneEngine: Sendable {
     /// A beacon replaces the beacon inside another zone of the exclusive group if its level is higher by this number of
     /// standard errors of the level difference.
     static let exclusiveErrors = 4.0
-    /// Two beacons are compared over windows that double until the difference is certain. This is the length, in
-    /// microseconds, from which a window is not doubled any more: 24 s.
+    /// The windows in which two beacons are compared double in length until the difference is certain. A window of at
+    /// least this length, in microseconds, is not doubled: 24 s.
     static let longestComparison = 24_000_000
 
     /// The zones, in the order of the file.
@@ -421,7 +421,7 @@ public struct ZoneEngine: Sendable {
             }
         case .level:
             guard let since = occupants.members[index].outsideSince, occupants.members[index].isInside else { return }
-            // If the beacon has been within the bound since this timer was set, another timer has replaced it.
+            // If the beacon has returned within the bound and gone beyond it again, a later timer decides.
             guard since + rules[occupants.members[index].zone].leaveAfter == timer.due else { return }
             leave(index, .level, at: instant)
         case .dwell:
