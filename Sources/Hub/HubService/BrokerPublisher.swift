@@ -176,7 +176,8 @@ final class BrokerPublisher {
         for topic in oldTopics { board.set(Publication(topic, [UInt8](), isRetained: true)) }
     }
 
-    /// Deletes the retained messages of these topics from the broker. First sends `offline` to the status topics.
+    /// Deletes the retained messages of these topics from the broker. To the status topics among them, first sends
+    /// `offline`.
     private func clear(_ topics: [String]) {
         for topic in publisher.statusTopics where topics.contains(topic) {
             _ = send(.status(topic, isOnline: false), .state(topic: topic))
@@ -234,7 +235,7 @@ final class BrokerPublisher {
         }
     }
 
-    /// Publishes a completed round. Must be called before the table begins the next round.
+    /// Publishes the states and sightings of a completed round. Must be called before the table begins the next round.
     ///
     /// - Parameter state: The state of the receiver, as in the status file.
     func endRound(_ monitor: ZoneMonitor, _ source: SightingSource, state: String, at now: HeardInstant) {
@@ -332,7 +333,7 @@ final class BrokerPublisher {
         switch event {
         case .connected:
             (downSince, lastError) = (nil, nil)
-            // This may be another broker, or the broker may have lost its retained messages.
+            // The broker may be another broker than before, or may have lost its retained messages.
             board.publishAgain()
             mayHaveEvents = true
         case .subscribed:
@@ -368,7 +369,8 @@ final class BrokerPublisher {
         }
     }
 
-    /// Queues a message a second time, because it may not have arrived. Receivers recognize duplicates by their id or number.
+    /// Queues a message a second time, because it may not have arrived. Receivers recognize duplicates by their id or
+    /// number.
     private func sendAgain(_ ticket: BrokerTicket) {
         switch inFlight.removeValue(forKey: ticket) {
         case .state(let topic): board.publishAgain(topic)

@@ -181,8 +181,8 @@ final class HookRunner {
         TerminalText.line(TerminalText.shortened(job.rule.run.first ?? "", to: 100)) + " of \(job.id)"
     }
 
-    /// Kills all programs, because the service ends. If an event was not completed, the next run of the service starts
-    /// its programs again.
+    /// Kills all programs, because the service ends. The next run of the service starts all programs of an event again
+    /// if not all of them had ended.
     func end() {
         for program in running { program.process.end() }
         running.removeAll()

@@ -33,8 +33,8 @@ public enum ListenService {
         var runtime: String { runtimeDirectory ?? "/run/pharos" }
     }
 
-    /// Runs the service until SIGINT, SIGTERM or SIGQUIT. SIGHUP reads the file again. The calling thread must be the
-    /// only thread of the process.
+    /// Runs the service until SIGINT, SIGTERM or SIGQUIT. At SIGHUP, the service reads the file again. The calling
+    /// thread must be the only thread of the process.
     ///
     /// - Throws: The reason why the service cannot receive. The service manager has then been notified.
     public static func run(_ options: Options) throws(ListenerServiceError) {

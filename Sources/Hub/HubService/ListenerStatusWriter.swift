@@ -39,8 +39,8 @@ struct ListenerStatusWriter {
         /// The time since which no report has arrived although reports were likely; `nil` while the receiver works.
         private var silentSince: HeardInstant? { monitor.table.clock.silentSince(at: now) }
 
-        /// The wall-clock time at which ``state`` began, if it has just changed. If no reports arrive any more, the
-        /// receiver is deaf from its last report on.
+        /// The wall-clock time to use as the beginning of ``state`` if the state has just changed. If no reports arrive
+        /// any more, the state `deaf` began with the last report. Every other state begins now.
         var since: RFC3339Time {
             guard state == .deaf, let silentSince, let time = source.clock.unixMicroseconds(at: silentSince) else {
                 return RFC3339Time.now

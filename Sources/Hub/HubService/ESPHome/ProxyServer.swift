@@ -29,7 +29,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
     /// The largest number of simultaneous clients that have sent a message. Home Assistant is one client.
     static let clientLimit = 16
     /// The largest number of connections whose client has not sent a message yet. If the proxy has a key, only
-    /// encrypted messages count. Another such connection ends the oldest of them.
+    /// encrypted messages count. If this number is reached, a new connection ends the oldest of these connections.
     static let newConnectionLimit = 32
     /// The largest number of advertisement bytes that wait for one client: about 30 s of reception at a busy place.
     static let backlogLimit = 1 << 20
@@ -223,7 +223,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
             log("a client has connected; connected clients: \(clients.count { !$0.isOver })")
             return true
         } catch {
-            // The client may have left before its connection was accepted.
+            // The client may have disconnected before its connection was accepted.
             if error.errno == SystemError.wouldBlock { return true }
             clients.first { !$0.hasSentMessage }?.end("no more clients can connect")
             log("no more clients can connect: \(error.text)")
