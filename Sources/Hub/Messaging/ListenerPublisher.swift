@@ -7,8 +7,8 @@ public import Sightings
 /// the table contains all sightings of the round.
 ///
 /// A publisher has no clock and no connection of its own. While the receiver does not work, no beacon becomes absent.
-/// After 5 s the publisher reports the receiver as `offline`: its beacons become unavailable, and their states are
-/// marked as not known.
+/// If the receiver has not worked for 5 s, the publisher reports it as `offline`: its beacons become unavailable, and
+/// their states are marked as not known.
 public struct ListenerPublisher {
     /// The properties of the listener, and its beacons. They do not change while the listener runs.
     public struct Subject {
