@@ -7,7 +7,8 @@ internal import LinuxHost
 /// the file or in memory, together with the channels that have not received it yet. A channel is a destination of
 /// events outside this program, such as a broker or a hook.
 ///
-/// If another process has locked the file, or the disk is full, calls are delayed by at most 50 ms in each second.
+/// If another process has locked the file, or the disk is full, calls are delayed by at most 50 ms in each second. Only
+/// ``open()`` and ``finish()`` may wait longer.
 public final class EventLedger {
     /// The largest number of events that wait in memory. If there are more, the oldest are dropped.
     public static let eventLimit = 10_000

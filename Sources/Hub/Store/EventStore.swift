@@ -52,7 +52,8 @@ public final class EventStore {
     public enum Change: Hashable, Sendable {
         /// The event does not change presences.
         case none
-        /// - Parameter isShared: True if all beacons of the zone share one presence. The new presence then replaces it.
+        /// - Parameter isShared: True if all beacons of the zone share one presence. The new presence then replaces the
+        ///   old one.
         case inside(Presence, isShared: Bool)
         /// - Parameter beacon: The beacon that has left; `nil` if all beacons of the zone have left.
         case outside(zone: String, beacon: String?)

@@ -83,8 +83,9 @@ public final class Outbox {
     /// The number of the newest message in memory.
     private var lastMemoryNumber: Int64 = 0
     private var clock: WallClockSteps
-    /// The correction for the times in the file after the wall clock was set, in microseconds: the sum of its steps,
-    /// and the start of the machine by the wall clock before these steps; `nil` if the times are right.
+    /// The correction that the times in the file still need, because the wall clock was set; `nil` if the times are
+    /// right. `step` is the sum of the clock's steps in microseconds. Only times from `start` on are corrected: the
+    /// start of the machine by the clock before these steps, in microseconds since 1970.
     private var pendingCorrection: (step: Int64, start: Int64)?
     private var failure = FailureReport()
     /// After the file was locked, the earliest time of the next attempt to use it, in nanoseconds.

@@ -82,7 +82,7 @@ struct ServiceRunWriter {
     /// change, the clock was set or the machine slept.
     private static let jump: Int64 = 60_000_000
 
-    /// The start of the run, in microseconds since 1970; `nil` before the first time.
+    /// The start of the run, in microseconds since 1970; `nil` before the first call of ``extend(to:at:)``.
     private(set) var start: Int64?
     /// The end of the run so far, in microseconds since 1970.
     private(set) var end: Int64 = 0
