@@ -88,9 +88,9 @@ public struct Rehearsal: Sendable {
         fleet.beacons.reduce(0) { $0 + $1.sent.reduce(0) { $0 + 1e6 / $1.periodMicroseconds } }
     }
 
-    /// The memory of the rehearsal in bytes: a machine takes about 60 kB, a packet in a slice about 100 bytes in four
-    /// copies, a pair of a beacon and a listener 16 bytes, and a pair of a beacon and a receiver the size of its
-    /// counts.
+    /// The memory of the rehearsal in bytes. A machine takes about 60 kB, a packet in a slice about 400 bytes (four
+    /// copies of 100 bytes), and a pair of a beacon and a listener 16 bytes. A pair of a beacon and a receiver takes
+    /// the size of its counts.
     var estimatedBytes: Int {
         let beacons = Double(fleet.beacons.count)
         let receivers = Double(fleet.site?.receivers.count ?? 0)

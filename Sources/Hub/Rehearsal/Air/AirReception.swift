@@ -71,7 +71,7 @@ struct AirReception {
     private let emitters: Int
     /// The number of words with the bits of all listeners.
     private let words: Int
-    /// The scan of each listener; nil while it does not listen.
+    /// The scan of each listener; nil while the listener does not scan.
     var scans: [Scan?]
     private(set) var deadUntil: [Int]
     /// By listener, then by emitter: the level in dBm without the power offset of a packet.

@@ -16,7 +16,7 @@ struct PlannedPlace {
     /// By scanner: the 95th percentile of the time to detect the best beacon, in s; nil if it is too long, or without a
     /// best beacon.
     let detectionSeconds95: [Double?]
-    /// The length of the cycle in which the best beacon sends in µs: the mean time between two events, or all parts of
+    /// The length in µs of the cycle in which the best beacon sends: the mean time between two events, or all parts of
     /// its pattern; 0 without a best beacon.
     let cycleMicroseconds: Double
 }
@@ -41,7 +41,8 @@ struct VisitPlan {
     let wanderBounds: FloorBounds?
     let outline: FloorOutline?
 
-    /// The approximate number of visits of each place. With it, the share of detections is known to a few percent.
+    /// The approximate number of visits of each place. With so many visits, the share of detections is known to a few
+    /// percent.
     private static let visitsOfPlace = 60.0
     /// The smallest and the largest number of places.
     private static let placeRange = 4...60
@@ -126,8 +127,8 @@ struct VisitPlan {
         wanderBounds = paths.isEmpty ? fleet.site?.bounds : nil
     }
 
-    /// Returns the length of the cycle in which a beacon sends in µs. A pattern that takes too long for a pause counts as
-    /// its mean interval.
+    /// Returns the length in µs of the cycle in which a beacon sends. For a pattern longer than ``longestPause``,
+    /// returns its mean interval.
     private static func cycle(of beacon: SiteBeacon) -> Double {
         if let cycle = beacon.pattern?.cycleMicroseconds, cycle <= longestPause { return Double(cycle) }
         return beacon.intervalMicroseconds + AdvertisingDelay.meanMicroseconds
@@ -136,8 +137,8 @@ struct VisitPlan {
     /// The longest pause between two visits, in µs.
     private static let longestPause = 60_000_000
 
-    /// Returns the places of a grid over a floor, at most `limit` of them; nowhere else than at (0, 0) if the floor has no
-    /// extent.
+    /// Returns the places of a grid over a floor, at most `limit` of them. If the floor has no extent, returns only (0,
+    /// 0).
     private static func positions(on site: Site, limit: Int) -> [FloorPosition] {
         guard let bounds = site.bounds else { return [FloorPosition(x: 0, y: 0)] }
         let positions = SiteCoverage.grid(over: bounds, outline: site.outline, limit: limit).positions
@@ -147,7 +148,7 @@ struct VisitPlan {
 }
 
 extension SiteModel {
-    /// The probability that no packet of the beacon with an index overlaps with a packet that takes `airtime` µs.
+    /// The probability that no packet of beacon `number` overlaps with a packet that takes `airtime` µs.
     func clearShare(ofPackets airtime: Double, with number: Int) -> Double {
         let other = beacons[number]
         let period = other.intervalMicroseconds + AdvertisingDelay.meanMicroseconds
@@ -184,9 +185,10 @@ struct PhoneVisit {
     var bestBeacon = -1
     /// The 95th percentile of the time to detect the best beacon, by the plan, in s.
     var detectionSeconds95: Double?
-    /// True if a copy of the best beacon was counted. Only the first copy of a visit is counted. A visit ends with the
-    /// first copy without a collision, so it has further copies only if the first one collided. After a collision, the
-    /// next copy is more likely to collide than others.
+    /// True if a copy of the best beacon was counted (see ``RehearsalTallies/Copies``). Only the first copy of a visit
+    /// is counted. A visit ends with the first copy without a collision, so it has further copies only if the first one
+    /// collided. After a collision, the next copy is more likely to collide than others, so counting it would overstate
+    /// the collisions.
     var isCounted = false
     /// True if the best beacon was detected.
     var isDetected = false
@@ -275,9 +277,9 @@ struct PhoneVisits {
 
     /// Returns a random time after `time`, in µs.
     ///
-    /// - Parameter cycle: The length of the cycle in which the best beacon sends, in µs. The previous visit may have ended
-    ///   with an event of this beacon. The time is drawn from a range of whole cycles, so that the next visit begins at a
-    ///   random phase nevertheless.
+    /// - Parameter cycle: The length of the cycle in which the best beacon sends, in µs. The previous visit may have
+    ///   ended with an event of this beacon. The time is drawn from a range of whole cycles, so the next visit still
+    ///   begins at a random phase.
     private mutating func begin(after time: Int, cycle: Double = 0) -> Int {
         let range = cycle > 0 ? (Self.pauseRange / cycle).rounded(.up) * cycle : Self.pauseRange
         return time + 1 + Int(random.nextUnit() * range)

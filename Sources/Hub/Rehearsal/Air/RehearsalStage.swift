@@ -2,7 +2,7 @@ internal import Airtime
 internal import BluetoothTypes
 internal import Sites
 
-/// The listening side of a rehearsal: moves the phones, decides what phones and receivers receive, and counts it.
+/// The listening side of a rehearsal: moves the phones, and decides and counts what phones and receivers receive.
 struct RehearsalStage {
     private let rehearsal: Rehearsal
     private let fleet: RehearsedFleet
@@ -38,10 +38,10 @@ struct RehearsalStage {
     private var nextDue = 0
     /// By beacon: the reason why its times to detection are not compared with the plan; nil if they are.
     private var exclusions: [RehearsalTallies.Exclusion?] = []
-    /// By beacon: the compared detections.
+    /// By beacon: the detections whose times are compared with the plan.
     private var detectionsOf: [RehearsalTallies.Detections]
-    /// By part of the time: the compared detections of beacons with sets of their own, and of beacons whose
-    /// advertisements take turns on one set.
+    /// By part of the time: the detections whose times are compared with the plan, separately for beacons with sets
+    /// of their own (`own`) and for beacons whose advertisements take turns on one set (`turns`).
     private var detectionsIn: [(own: RehearsalTallies.Detections, turns: RehearsalTallies.Detections)]
 
     // Receivers.

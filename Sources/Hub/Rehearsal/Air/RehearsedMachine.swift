@@ -18,7 +18,7 @@ struct AirPacket: Sendable {
     var offset: Int32
     /// The index of the emitter, which is a beacon or a device that sends a clone; see ``Transmitters/emitters``.
     var emitter: Int32
-    /// The index among the beacon's advertisements; -1 for data that the beacon should not send.
+    /// The index of the advertisement among those of the beacon; -1 for data that the beacon should not send.
     var advertisement: Int16
     /// The slot with the packet's data in the ring of its emitter; see ``RehearsedMachine/ringSize``.
     var payload: Int16

@@ -6,7 +6,8 @@ internal import Sites
 public enum FaultsFile {
     /// Reads the file and checks its names against a fleet.
     ///
-    /// - Returns: the faults, which are `nil` if the file has an error; and every problem in the order of the file.
+    /// - Returns: The faults, and every problem in the order of the file. The faults are `nil` if the file has an
+    ///   error.
     public static func decode(
         _ octets: [UInt8], for fleet: RehearsedFleet, hours: Double
     ) -> (faults: [RehearsalFault]?, problems: [FileProblem]) {

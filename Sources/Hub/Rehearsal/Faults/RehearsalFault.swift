@@ -6,7 +6,7 @@ internal import Sites
 public struct RehearsalFault: Hashable, Sendable {
     /// The kind of a fault.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
-        /// The beacon's machine stops for good.
+        /// The beacon's machine stops and does not start again.
         case stops
         /// The beacon sends at another interval.
         case interval

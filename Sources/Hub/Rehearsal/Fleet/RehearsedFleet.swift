@@ -332,8 +332,9 @@ struct RehearsedBeacon: Sendable {
             ?? 0
     }
 
-    /// The range of random times in µs from which the time is drawn at which the machine is switched on: a whole cycle,
-    /// so that the cycles of the machines are independent of each other, but at most a tenth of the rehearsal.
+    /// The machine is switched on at a random time between 0 and this time in µs. The range is a whole cycle, so that
+    /// the cycles of the machines are independent of each other. If a cycle is longer than a tenth of the rehearsal,
+    /// the range is that tenth or the longest interval, whichever is longer.
     ///
     /// - Parameter end: The end of the rehearsal in µs.
     func spreadMicroseconds(end: Int) -> Double {

@@ -550,8 +550,8 @@ struct RehearsalJudge {
 
     /// The standard error of the share of the detections that took at most the 95th percentile.
     ///
-    /// The variance is that of independent detections, plus the larger of two excesses: that of the scatter between
-    /// beacons, and that of the scatter between parts of the time.
+    /// The variance is that of independent detections, plus the larger of two values: the additional scatter between
+    /// beacons, and the additional scatter between parts of the time.
     private static func shareError(_ ratios: RehearsalTallies.Ratios) -> Double {
         let all = Double(ratios.counts.reduce(0, +))
         let late = Double(ratios.counts.dropFirst(Int(1 / RehearsalTallies.Ratios.step)).reduce(0, +)) / all

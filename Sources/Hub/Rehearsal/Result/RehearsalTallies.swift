@@ -147,11 +147,11 @@ public struct RehearsalTallies: Hashable, Sendable {
         /// The number of times in each bin. The last bin contains all times after the shortest visit
         /// (``PhoneVisits/leastRatio``), and the beacons that were not detected.
         var counts = [Int](repeating: 0, count: Int((PhoneVisits.leastRatio / step).rounded()) + 1)
-        /// The clusters of all detections of one beacon. They depend on each other, because the beacons that collide
-        /// with it change only slowly.
+        /// One cluster for each beacon, with all its detections. The detections of a cluster depend on each other,
+        /// because the beacons that collide with this beacon change only slowly.
         var beacons = Clusters()
-        /// The clusters of all detections in one part of the time (see ``parts``). They depend on each other, because all
-        /// phones receive the same events, with the same random delays.
+        /// One cluster for each part of the time (see ``parts``), with all detections in it. The detections of a
+        /// cluster depend on each other, because all phones receive the same events, with the same random delays.
         var times = Clusters()
 
         /// - Parameter ratio: Infinite if the beacon was not detected.
@@ -197,7 +197,7 @@ public struct RehearsalTallies: Hashable, Sendable {
         var squares = 0
         /// The sum of the squares of the numbers of late detections.
         var lateSquares = 0
-        /// The sum of the products of both numbers.
+        /// The sum of the products of the number of detections and the number of late detections.
         var products = 0
 
         /// Adds one cluster, if it has any detections.
