@@ -146,8 +146,8 @@ struct BeaconTrail: Sendable {
     /// The number of successive seconds in which the room's probability has been at least
     /// ``knownWithDead``.
     private var sureSeconds = 0
-    /// Without a floor plan, until a room is chosen: the levels of the rooms with receivers that have received the
-    /// beacon recently.
+    /// The levels of the rooms whose receivers have received the beacon recently. Used only without a floor plan, until
+    /// a room is chosen.
     private var roomLevels: [Int: RoomLevel] = [:]
     /// Without a floor plan: the room that may become the beacon's room.
     private var challenger: Challenger?
@@ -345,8 +345,8 @@ struct BeaconTrail: Sendable {
     private var exitSeconds: Int {
         let assumedSeconds = (ExitRule.unknownMicroseconds + 999_999) / 1_000_000
         guard listenedSeconds >= Self.learningSeconds, heardSeconds > 0 else { return assumedSeconds }
-        // The share of silent seconds is used as the share of lost packets. This makes several lost packets in a row
-        // likely.
+        // The share of silent seconds is used as the share of lost packets. So the exit rule allows for several lost
+        // packets in a row.
         let loss = 1 - Double(heardSeconds) / Double(listenedSeconds)
         let period = max(1, periodSeconds ?? 1)
         return (ExitRule.silenceMicroseconds(period: period * 1_000_000, loss: loss) + 999_999) / 1_000_000

@@ -44,8 +44,8 @@ final class BrokerPublisher {
     }
 
     /// The events that the ledger could not store and that the broker has not acknowledged. If the waiting events
-    /// exceed ``memoryLimit``, the oldest are removed. The ledger also keeps these events in memory: when it can store
-    /// them, a removed event is published from the ledger.
+    /// exceed ``memoryLimit``, the oldest are removed. A removed event is not lost: the ledger also keeps it in memory,
+    /// and this publisher publishes it when the ledger has stored it.
     private struct UnstoredEvents {
         private(set) var waiting: [UnstoredEvent] = []
         /// The size of the payloads that wait, in bytes.

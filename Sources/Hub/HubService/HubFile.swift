@@ -127,8 +127,8 @@ public struct HubFile {
         }
     }
 
-    /// Returns the kind of a beacon's identity in words if no frame with an identity of the beacon states the power at
-    /// 1 m. The distance is then unknown. Returns `nil` if a frame states the power.
+    /// Returns `nil` if a frame with one of the beacon's identities states the power at 1 m. Otherwise the distance of
+    /// the beacon is unknown, and the kind of its identity is returned in words.
     ///
     /// - Parameter isPhone: True if the beacon is identified by the key of its private addresses.
     private static func identityWithoutPower(_ beacon: [KnownBeacon], isPhone: Bool) -> String? {

@@ -11,8 +11,9 @@ public struct HomeAssistant: Hashable, Sendable {
 
     /// Settings for older versions of Home Assistant.
     public struct Settings: Hashable, Sendable {
-        /// A version such as `2026.7` if Home Assistant is older than this version; otherwise `nil`. Older versions
-        /// show a tracker without a state as unknown, so its discovery message then names a state topic.
+        /// A version such as `2026.7` if Home Assistant is older than this version; otherwise `nil`. An older Home
+        /// Assistant shows a tracker without a state as unknown, so the tracker's discovery message then contains a
+        /// state topic.
         public var before: String?
 
         /// Creates settings.

@@ -73,9 +73,9 @@ public final class EventLedger {
     /// Writes an event together with its effect on presences.
     ///
     /// - Parameter channels: The channels that must receive the event.
-    /// - Returns: The event's sequence number; `nil` if the event waits in memory or was already in the file. For
-    ///   `nil`, the caller must pass the event to the channels at once, and mark it as delivered by its id. A channel
-    ///   for which the event is not marked gets it later from the file.
+    /// - Returns: The event's sequence number; `nil` if the event waits in memory or was already in the file. If the
+    ///   result is `nil`, the caller must pass the event to the channels at once, and mark it as delivered by its id.
+    ///   A channel for which the event is not marked as delivered receives it later from the file.
     public func record(_ event: EventStore.Event, _ change: EventStore.Change, for channels: [String]) -> Int64? {
         if let store, events.isEmpty, MonotonicClock.nanoseconds() >= nextTry {
             do throws(StoreError) {

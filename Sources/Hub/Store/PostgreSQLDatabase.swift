@@ -85,7 +85,8 @@ public struct PostgreSQLOptions: Hashable, Sendable {
         name = "PostgreSQL" + (database.isEmpty ? "" : " \(database)") + (host.isEmpty ? "" : " at \(host)")
         guard unsafe PQstatus(handle) == CONNECTION_OK else {
             let reason = PostgreSQLError.reason(unsafe String(cString: PQerrorMessage(handle)))
-            // If the server answers a ping without TLS, it has either refused this client or does not support TLS.
+            // A ping without TLS shows whether a server answers at all. If it answers, it has refused this client or
+            // does not support TLS.
             let mode = unsafe strdup("sslmode")
             let plain = unsafe strdup("disable")
             defer {

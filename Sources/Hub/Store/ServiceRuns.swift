@@ -78,8 +78,8 @@ extension EventStore {
 struct ServiceRunWriter {
     /// The time between two writes, in nanoseconds.
     static let interval: UInt64 = 10_000_000_000
-    /// The change of the wall clock between two writes, in microseconds, from which a new run begins. After such a
-    /// change, the clock was set or the machine slept.
+    /// The change of the wall clock between two writes, in microseconds, from which a new run begins. Such a change
+    /// means that the clock was set or the machine slept.
     private static let jump: Int64 = 60_000_000
 
     /// The start of the run, in microseconds since 1970; `nil` before the first call of ``extend(to:at:)``.

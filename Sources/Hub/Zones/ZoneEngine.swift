@@ -47,8 +47,8 @@ public struct ZoneEngine: Sendable {
     /// Creates an engine in which all zones are empty.
     ///
     /// - Parameters:
-    ///   - known: The known beacons of the sighting table, in the order of its tracks. Several entries with one name
-    ///     are one beacon.
+    ///   - known: The known beacons of the sighting table, in the order of its tracks. Entries with the same name
+    ///     belong to one beacon.
     ///   - described: The beacons with their tags and attachments. A beacon that is missing here has neither.
     public init(_ rules: [ZoneRule], known: [KnownBeacon], beacons described: [ZoneBeacon]) {
         let index = ZoneIndex(rules, known: known, beacons: described)
@@ -165,7 +165,7 @@ public struct ZoneEngine: Sendable {
         if let lastReport, clock.period != period,
             sighting.instant.microseconds(since: lastReport) >= ListeningClock.graceMicroseconds
         {
-            // The pause was so long that the levels before it are outdated.
+            // No report arrived for so long that the levels from before this pause are outdated.
             for tracker in trackers.indices { trackers[tracker].forgetLevels() }
         }
         fireTimers()
@@ -296,9 +296,9 @@ public struct ZoneEngine: Sendable {
         }
     }
 
-    /// Returns true if the beacon of member `index` is nearer than the beacon of `rival`, by more than chance explains.
-    /// The window is doubled until the difference is certain, because a small difference needs many reports. The beacon
-    /// must also be nearer in all shorter windows, because one of the beacons may have moved.
+    /// Returns true if the beacon of member `index` is certainly nearer than the beacon of `rival`. The window is
+    /// doubled until the difference is certain, because a small difference needs many reports. The beacon must also be
+    /// nearer in all shorter windows, because one of the beacons may have moved.
     private func isNearer(_ index: Int, than rival: Int, at now: Int) -> Bool {
         let levels = (
             trackers[occupants.members[index].tracker].levels, trackers[occupants.members[rival].tracker].levels

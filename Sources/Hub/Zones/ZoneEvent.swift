@@ -2,8 +2,8 @@ internal import BluetoothTypes
 public import Configuration
 public import Sightings
 
-/// A moment of this run of the listener, or a moment of an earlier run. Of the latter, only the wall-clock time is
-/// known.
+/// A moment of this run of the listener, or of an earlier run. For a moment of an earlier run, only the wall-clock time
+/// is known.
 public enum ZoneMoment: Hashable, Sendable {
     /// A moment of this run.
     case heard(HeardInstant)

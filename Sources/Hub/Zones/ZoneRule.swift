@@ -58,11 +58,11 @@ public struct ZoneRule: Hashable, Sendable {
     public var silentAfter: Int?
     /// The times inside the zone after which a dwell event is sent, in seconds, in ascending order.
     public var dwellSeconds: [Int] = []
-    /// The name of the exclusive group; `nil` for no group. Of the zones of a group, only the nearest one can be
-    /// entered.
+    /// The name of the exclusive group; `nil` for no group. At any time, beacons are inside at most one zone of a
+    /// group: the nearest zone.
     public var exclusive: String?
     /// The number of dB by which a beacon of this zone must be stronger to replace the beacon inside another zone of
-    /// the group. The difference must also be larger than chance explains. If the powers of both beacons at 1 m are
+    /// the group. The difference must also be statistically significant. If the powers of both beacons at 1 m are
     /// known, the levels relative to 1 m are compared.
     public var exclusiveDecibels = 3
     public var proof = Proof.none

@@ -85,8 +85,8 @@ public final class ProxyServer: SightingConsumer, Sendable {
         }
     }
 
-    /// Forwards the advertisements of a source to the clients until the source ends. If the clients want the other scan
-    /// mode, ends the source and continues with a new one.
+    /// Forwards the advertisements of a source to the clients until the source ends. If the clients want another scan
+    /// mode (active or passive) than the present mode, ends the source and continues with a new source.
     ///
     /// - Parameter source: Makes a source. `isActive` is true if the source should request scan responses. `isNext` is
     ///   false for the first source.
@@ -126,7 +126,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
     // MARK: Calls from the source
 
-    /// True if the source must end because the clients want the other scan mode.
+    /// True if the source must end because the clients want another scan mode.
     public var isSatisfied: Bool { shared.withLock { $0.isActive != $0.wantsActive } }
 
     public func advance(to now: HeardInstant) {}

@@ -28,7 +28,7 @@ struct LinkTable {
     /// The largest number of stored rows.
     private static let limit = 20_000
 
-    /// - Parameter distance: The distance to all beacons in m, if there is no floor.
+    /// - Parameter distance: The distance to all beacons in m if there is no floor; `nil` with a floor.
     init(_ model: SiteModel, distance: Double?) {
         self.model = model
         self.distance = distance

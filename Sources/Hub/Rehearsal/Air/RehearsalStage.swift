@@ -143,8 +143,8 @@ struct RehearsalStage {
         }
     }
 
-    /// Draws random shadowing for all emitters at a listener, and sets their levels. Clones are drawn last, so that a
-    /// planted clone does not change the level of any other emitter.
+    /// Draws random shadowing for all emitters at a listener, and sets their levels. The shadowing of clones is drawn
+    /// last, so that a planted clone does not change the level of any other emitter.
     ///
     /// - Returns: The indices of the beacons whose level reaches the sensitivity of the listener.
     private mutating func drawLevels(_ row: LinkTable.Row, at listener: Int, _ random: inout SplitMix64) -> [Int] {

@@ -33,7 +33,7 @@ public struct RehearsedFleet: Sendable {
     let startUnixSeconds: Int
 
     /// 2026-01-01T00:00:00Z in seconds since 1970. A rehearsal begins at this time if the fleet has no ephemeral ids.
-    /// In a fleet that was not generated yet, it is the epoch of the ephemeral ids.
+    /// If the fleet was not generated yet, this time is also the epoch of the ephemeral ids.
     fileprivate static let defaultStart = 1_767_225_600
     /// The time from the latest epoch of ephemeral ids to the beginning of the rehearsal, in seconds.
     private static let afterEpoch = 3600

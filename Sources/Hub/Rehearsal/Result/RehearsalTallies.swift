@@ -5,7 +5,7 @@ internal import Configuration
 /// All values are whole numbers, so sums do not depend on their order. If not stated otherwise, times are in µs, shares
 /// in millionths, and levels in hundredths of a decibel.
 public struct RehearsalTallies: Hashable, Sendable {
-    /// Some counts are kept separately for each of this many equal parts of the time.
+    /// The number of equal parts into which the time is divided. Some counts are kept separately for each part.
     static let parts = 24
 
     /// The subject of a rehearsal. Two runs can be added only if their subjects are equal.
@@ -190,7 +190,8 @@ public struct RehearsalTallies: Hashable, Sendable {
         }
     }
 
-    /// Sums over clusters of detections that may depend on each other, for the error of a share of all detections.
+    /// Sums over clusters of detections. The detections of a cluster may depend on each other, so the error of a share
+    /// of all detections is computed from these sums.
     struct Clusters: Hashable, Sendable {
         var count = 0
         /// The sum of the squares of the numbers of detections.
