@@ -291,7 +291,7 @@ struct SilenceCache: Sendable {
     }
 }
 
-/// Working memory for the calculations of a second. The next second uses it again, so that it is not allocated again.
+/// Working memory for the calculations of a second. It is reused in each second, which avoids allocations.
 struct CellWorkspace: Sendable {
     var scratch = CellScratch()
     /// The sums for the receivers that sent a line in this second.

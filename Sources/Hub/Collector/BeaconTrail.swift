@@ -303,7 +303,7 @@ struct BeaconTrail: Sendable {
         let covering = lastReportTimes.isEmpty ? Array(now.periods.indices) : Array(lastReportTimes.keys)
         let formerPeriodSum = periodSum
         periodSum = covering.reduce(0) { $0 + now.periods[$1] }
-        // The sum has changed, so a receiver has begun a new period: it had received nothing for so long that it may
+        // If the sum has changed, a receiver has begun a new period: it had received nothing for so long that it may
         // have failed.
         if periodSum != formerPeriodSum { unprovenSeconds = 0 }
         unprovenSeconds = isCovered(now) ? unprovenSeconds + 1 : 0
@@ -334,8 +334,8 @@ struct BeaconTrail: Sendable {
         return !lastReportTimes.isEmpty && lastReportTimes.keys.allSatisfy { now.isCertain[$0] && knows($0, now) }
     }
 
-    /// Returns true if a receiver reports this beacon whenever it receives it. Otherwise its silence about the beacon
-    /// means nothing.
+    /// Returns true if a receiver reports this beacon whenever it receives it. Otherwise, a missing report of the
+    /// receiver is no evidence.
     private func knows(_ receiver: Int, _ now: ReceiverStates) -> Bool {
         now.nameSets[receiver].map(nameSets.contains) ?? true
     }

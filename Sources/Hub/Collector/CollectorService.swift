@@ -4,11 +4,11 @@ public import Store
 
 /// Processes the lines of receivers: finds the changes, writes them to the databases, and returns them.
 ///
-/// The order of each step is as follows. The ``SightingCollector`` finds the changes. The `EventLedger` writes them
-/// together with the channels that must receive them. The caller prints them and calls ``markPrinted()``.
-/// ``publish(to:shouldContinue:)`` publishes them, and ``writePending()`` writes the state file. The uploader sends
-/// them from the ledger to PostgreSQL. So each event in the ledger is either delivered or waits for delivery.
-/// ``takeUnprinted()`` returns the events that an earlier run did not print.
+/// Each step has this order. The ``SightingCollector`` finds the changes and returns them as events. The `EventLedger`
+/// writes each event together with the channels that must receive it. The caller prints the events and calls
+/// ``markPrinted()``. ``publish(to:shouldContinue:)`` publishes the new states of the beacons, and ``writePending()``
+/// writes the state file. The uploader sends the events from the ledger to PostgreSQL. So each event in the ledger is
+/// either delivered or waits for delivery. ``takeUnprinted()`` returns the events that an earlier run did not print.
 public final class CollectorService {
     /// The current state.
     public private(set) var collector: SightingCollector

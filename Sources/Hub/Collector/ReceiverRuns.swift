@@ -1,7 +1,8 @@
 /// The runs of one receiver's program. Each start of the program begins a new run. This type computes the time of each
 /// batch, and detects batches that arrive twice.
 ///
-/// A receiver keeps batches while its broker cannot be reached. They arrive after newer batches, or between them.
+/// A receiver keeps batches while its broker cannot be reached. Such batches arrive after newer batches, or between
+/// newer batches.
 struct ReceiverRuns: Sendable {
     /// The result for a batch.
     enum Verdict: Hashable, Sendable {

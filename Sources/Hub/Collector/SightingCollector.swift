@@ -381,7 +381,7 @@ public struct SightingCollector: Sendable {
         return sightings
     }
 
-    /// A beacon's present stay at the site since its enter event, in the form in which it is saved for the next run.
+    /// The stay of a beacon that is present at the site, as it is saved for the next run.
     public struct Stay: Hashable, Sendable {
         public var beacon: String
         /// The name of the room; `nil` if it is not known.

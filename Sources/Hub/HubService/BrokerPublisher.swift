@@ -126,7 +126,7 @@ final class BrokerPublisher {
     /// Creates a publisher. The first ``poll()`` connects it.
     ///
     /// - Parameters:
-    ///   - path: The path of the listener file. Paths in its section `mqtt` are relative to its directory.
+    ///   - path: The path of the listener file. Paths in the section `mqtt` are relative to the directory of this file.
     ///   - boot: The unique identifier of this run.
     /// - Returns: `nil` if the file has no section `mqtt`.
     /// - Throws: An error if a file of the section `mqtt` cannot be used, or other users can read a secret.

@@ -225,7 +225,7 @@ final class ListenRun: SightingConsumer {
 
     // MARK: Start, reload, housekeeping
 
-    /// Continues an earlier run: restores its presences, and delivers the events that it did not deliver.
+    /// Continues an earlier run: restores the presences of that run, and delivers the events that were not delivered.
     private func resume() {
         ledger.open()
         let stored = ledger.presences

@@ -1,6 +1,7 @@
 internal import LinuxHost
 
-/// Writes events and sightings to an ``EventStore``, and keeps them in memory while its file cannot be written.
+/// Writes events and sightings to an ``EventStore``, and keeps them in memory while the file of the store cannot be
+/// written.
 ///
 /// As soon as the file can be written again, the events, sightings and deliveries in memory are written in their order.
 /// So the presences in the file always belong to a single moment, which may be in the past. Each event is stored, in

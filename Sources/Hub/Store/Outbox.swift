@@ -2,9 +2,9 @@ public import LinuxHost
 
 /// A queue of messages for a receiver, which is a broker or a database, the oldest message first.
 ///
-/// The messages are stored in an SQLite file, so that they survive a restart. While the file cannot be written, they
-/// wait in memory. After a power failure, the messages of the last few seconds may be missing. The owner must remove a
-/// message when the receiver has it. Until then, ``first(_:)`` returns the message again.
+/// The messages are stored in an SQLite file, so that they survive a restart. While the file cannot be written, new
+/// messages wait in memory. After a power failure, the messages of the last few seconds may be missing. The owner must
+/// remove a message when the receiver has it. Until then, ``first(_:)`` returns the message again.
 ///
 /// If the wall clock is set, the times of all messages since the start of the machine are changed by the same amount.
 /// So the age of a message is always the time for which it has waited.
@@ -230,7 +230,8 @@ public final class Outbox {
         return messages.isEmpty ? Array(memory.prefix(limit)) : messages
     }
 
-    /// Removes messages that the receiver has. While the file cannot be written, they stay in it but are not returned.
+    /// Removes messages that the receiver has. While the file cannot be written, the removed messages stay in the file
+    /// but are not returned.
     public func remove(_ messages: [Waiting]) {
         let numbers = Set(messages.map(\.number))
         memory.removeAll { numbers.contains($0.number) }

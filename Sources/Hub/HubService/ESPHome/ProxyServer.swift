@@ -161,8 +161,8 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
     public func say(_ sentence: String, isWarning: Bool) { log(sentence) }
 
-    /// Ends the thread for clients, and waits at most 1 s until it has disconnected them. If the source has ended only
-    /// to change the scan mode, does nothing.
+    /// Ends the thread for clients, and waits at most 1 s until the thread has disconnected the clients. If the source
+    /// has ended only to change the scan mode, does nothing.
     public func finish(at now: HeardInstant) {
         let isOver = shared.withLock { shared in
             shared.isOver = shared.isActive == shared.wantsActive

@@ -2,9 +2,9 @@ internal import Airtime
 
 /// Decides which packets the listeners (phones and receivers) receive, from levels, collisions and capture.
 ///
-/// A listener receives a packet if three conditions hold: its level reaches the sensitivity of the listener; it lies
-/// wholly inside a scan window on its channel; and no other audible packet overlaps with it, or it is stronger than the
-/// sum of all overlapping packets by the capture threshold.
+/// A listener receives a packet if three conditions hold: the level of the packet reaches the sensitivity of the
+/// listener; the packet lies wholly inside a scan window on its channel; and either no other audible packet overlaps
+/// with it, or it is stronger than the sum of all overlapping packets by at least the capture threshold.
 struct AirReception {
     /// The scan of a listener. All times are in µs; `channels` is the number of scanned channels.
     struct Scan {

@@ -4,8 +4,8 @@ internal import Configuration
 internal import Sightings
 internal import Sites
 
-/// Runs the collector of Pharos: passes it a line of each receiver every second, and counts how long it reports a right
-/// or a wrong room for each beacon.
+/// Runs the collector of Pharos: passes it a line of each receiver every second, and counts how long the collector
+/// reports a right or a wrong room for each beacon.
 struct RehearsedRooms {
     private var collector: SightingCollector
     private let fleet: RehearsedFleet
