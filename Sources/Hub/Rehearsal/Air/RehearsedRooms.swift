@@ -41,8 +41,8 @@ struct RehearsedRooms {
     private let leavesAt: [Int]
     private let indexOfName: [String: Int]
 
-    /// The product of the number of beacons and the number of seconds for which the collector runs. This number is
-    /// limited, because the collector takes more computing time than the rest of the rehearsal.
+    /// The product of the number of beacons and the number of seconds for which the collector runs. The collector does
+    /// not run to the end of a long rehearsal, because it takes more computing time than the rest of the rehearsal.
     private static let beaconSeconds = 30_000
 
     /// - Returns: nil if the site has no rooms or no receivers.
