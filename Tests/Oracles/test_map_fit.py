@@ -153,8 +153,8 @@ def test_a_site_alone_has_the_grid_that_was_asked_for(tmp_path):
     assert len(regions) == 2
 
 
-@pytest.mark.parametrize("metres, said", [("0", "0.05...1000"), ("1e4", "0.05...1000"), ("nan", "write a number, such as 2.5"),
-                                          ("fine", "write a number, such as 2.5")])
+@pytest.mark.parametrize("metres, said", [
+    ("0", "0.05...1000"), ("1e4", "0.05...1000"), ("nan", "write a number"), ("fine", "write a number")])
 def test_a_grid_that_is_none_is_refused(world, tmp_path, metres, said):
     told = pharos.run("map", "fit", world / "survey.jsonl", "--grid-m", metres, "--output", tmp_path / "map.json")
     assert told.code == 64 and said in told.err and not (tmp_path / "map.json").exists()
