@@ -15,7 +15,7 @@ extension PlannedAir {
     /// Throws an error with the reason and a remedy if one of the scanners can never receive the target advertisement.
     ///
     /// - Parameter phy: The PHY on which the scanners receive extended advertising; nil for legacy PDUs only. The
-    ///   ideal scanner ``ScannerPreset/continuous`` receives every PHY, whatever the value of `phy`.
+    ///   ideal scanner `ScannerPreset.continuous` receives every PHY, whatever the value of `phy`.
     public func check(_ scanners: ScannerMix, receiving phy: ScannerPHY?) throws(PlanError) {
         guard let wanted = frame(target).extended?.phy else { return }
         try scanners.check(receiving: wanted, on: phy)
