@@ -123,6 +123,14 @@ import Testing
         }
     }
 
+    @Test func parametersThatFitIntoNoPacketAreNotRead() {
+        // The longest parameters have 255 bytes: four of LE Set Extended Advertising Data, and 251 of data.
+        for count in [251, 252] {
+            let parameters = [0, 3, 1, UInt8(count)] + [UInt8](repeating: 0, count: count)
+            #expect((LESetExtendedAdvertisingData(parameters: parameters.span) != nil) == (count == 251))
+        }
+    }
+
     @Test func valuesAtTheLimitsAreAccepted() throws {
         try Self.legacy(0x20, 0x4000)
         try Self.legacy(0, 0, type: 1)

@@ -24,8 +24,10 @@ extension HCICommand {
     /// The whole command as a packet.
     public var packet: HCIPacket { HCIPacket.command(Self.opcode, parameters) }
 
-    /// Reads the parameter bytes; `nil` if their number or layout does not fit this command. Reserved values are kept.
+    /// Reads the parameter bytes; `nil` if their number or layout does not fit this command, or if there are more than
+    /// the 255 that a command packet can have. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
+        guard octets.count <= 255 else { return nil }
         self.init(decoding: octets, allowsTrailingOctets: false)
     }
 }
