@@ -301,8 +301,9 @@ extension Supervisor {
     private mutating func retryNow(after input: Input, _ now: HCIInstant) -> [Action] {
         switch phase {
         case .onAir where input == .resumed || input == .radioFreed:
-            // The adapter must be checked after a sleep, because no event reports what happened during it. After a
-            // scan, the verification sets an address that was refused during the scan.
+            // The adapter must be checked after a sleep, because no event reports what happened during it. When another
+            // program's scan has ended, the verification also sets the device address again if the controller refused
+            // it during the scan.
             if input == .resumed { hasSlept = true }
             phase = .verifying(now)
             return [.verify]

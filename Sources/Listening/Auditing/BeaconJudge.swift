@@ -119,7 +119,8 @@ struct BeaconJudge {
         return ListenedTime.union(nearReceivers.map { auditor.receivers[$0].listened })
     }
 
-    /// Returns the times from the first to the last event of any of these advertisements.
+    /// Returns the parts of `spans` that lie between the first and the last received event of the advertisements in
+    /// `range`.
     private static func passage(
         _ auditor: Auditor, _ range: Range<Int>, within spans: [ClosedRange<Int>]
     ) -> [ClosedRange<Int>] {
@@ -404,8 +405,8 @@ struct BeaconJudge {
         let due = isLong ? dueOutsideSilence : dueEvents
         let received = heard + Double(lostReports)
         let isCovered = advertisementAudits[index].expected.pattern.map { PatternRhythm($0).covers(spans) } ?? true
-        // The margin is two standard deviations, so that few events do not make a beacon weak by chance. An incomplete
-        // cycle of a pattern may have fewer events than its share of time.
+        // If few events are due, many of them can be lost by chance. So two standard deviations (each at most half the
+        // root of `due`) are allowed. An incomplete cycle of a pattern may have fewer events than its share of time.
         let margin = due.squareRoot() + (advertisementAudits[index].expected.pattern?.eventsPerCycle ?? 0) / 2
         let isWeak = isCovered && received + margin < Self.weakShare * receivableShare * due
         if isWeak {

@@ -249,7 +249,8 @@ public struct DetectionTimes: Sendable {
         return nearFleets.time(share, horizon: horizon)
     }
 
-    /// The latencies of the two computed fleets between which the size of a fleet lies.
+    /// Latencies were computed for some sizes of a fleet. These are the ones of the next smaller and the next larger
+    /// size; the latencies of the size asked for are interpolated between them.
     private struct NearFleets {
         let few: MixLatency
         let many: MixLatency
