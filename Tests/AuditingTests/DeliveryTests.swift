@@ -144,7 +144,7 @@ import Testing
         #expect(Self.grades(report, 0) == [.good, .usable, .unfit])
         #expect(Self.grades(report, 1) == [.usable, .good, .unfit])
         #expect(!report.isFit)
-        #expect(report.text.contains("test with a third one"))
+        #expect(report.text.contains("test with a third radio"))
         #expect(report.verdicts(of: Self.radios[0])[2].reasons.count == 2)
     }
 

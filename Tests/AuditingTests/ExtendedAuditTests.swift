@@ -46,6 +46,6 @@ import Testing
 
     @Test func theReasonNamesBothPHYs() throws {
         let audit = try Self.audit(.coded, heard: [nil])
-        #expect(audit.reasons == ["it comes in legacy PDUs, not in extended PDUs on LE Coded"])
+        #expect(audit.reasons == ["it is sent in legacy PDUs instead of extended PDUs on LE Coded"])
     }
 }

@@ -275,7 +275,7 @@ import Testing
         air.auditor.note(truncated: 5, by: 0)
         let report = air.report(seconds: 1)
         #expect(report.warnings.contains(.truncated(receiver: "desk", advertisements: 6)))
-        #expect(report.text.contains("warning: truncated: desk received 6 advertisements without the end"))
+        #expect(report.text.contains("warning: truncated: desk received 6 advertisements whose end is missing"))
     }
 
     /// A beacon of the same fleet sends the namespace of the audited beacon from an address of its own.

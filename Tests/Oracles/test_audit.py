@@ -296,7 +296,7 @@ def test_the_page_does_not_replace_a_file_that_is_read(tmp_path, boxes):
 def test_bad_arguments(tmp_path, boxes):
     assert pharos.run("audit").code == 64
     managed = pharos.run("audit", boxes[0], "--adapter", "hci0:mgmt")
-    assert managed.code == 64 and "drops repeats" in managed.err
+    assert managed.code == 64 and "drops repeated reports" in managed.err
     assert pharos.run("audit", boxes[0], "--replay", tmp_path / "none").code == 66
     assert pharos.run("audit", tmp_path / "none", "--replay", tmp_path / "none").code == 66
     assert pharos.run("audit", boxes[0], "--replay", boxes[0]).code == 65

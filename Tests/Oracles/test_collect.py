@@ -259,7 +259,7 @@ def test_a_collector_file_that_cannot_serve_says_why(tmp_path):
     assert "is not known" not in wrong.err
     (tmp_path / "bare").mkdir()
     bare = museum(tmp_path / "bare", receivers=[{"name": name, "floor": "ground"} for name in NAMES])
-    assert "receivers: no receiver has a \"position\": unless site files have positions" in \
+    assert "receivers: no receiver has a \"position\": rooms and positions are unknown" in \
         collect(bare, f"--from={recording}").err
     (tmp_path / "flat.json").write_text('{"version":1,"name":"m","receivers":[{"name":"a","floor":"ground"}]}')
     flat = pharos.run("collect", tmp_path / "flat.json")

@@ -187,7 +187,7 @@ def test_a_second_collector_on_the_same_machine_is_refused(tmp_path, start):
     try:
         reader.wait("pharos/museum/collectors/all/status", lambda value: value == "online")
         second = pharos.run("collect", path, "--state-file", tmp_path / "other.json")
-        assert second.code == 69 and "a collector of museum runs already" in second.err
+        assert second.code == 69 and "a collector of museum is already running" in second.err
         assert first.interrupt() == 0
         reader.wait("pharos/museum/collectors/all/status", lambda value: value == "offline")
         offline = max(number for number, each in enumerate(reader.messages) if each.payload == b"offline")

@@ -407,7 +407,7 @@ def test_of_two_collectors_one_works_and_the_other_takes_over(tmp_path, server, 
         first.wait(lambda line: line.get("event") == "room" and line["room"] == "hall")
         second = begin("two")
         hear((2, 2), 3)
-        assert "another collector works for museum; this one stands by" in second.errors
+        assert "another collector works for museum; this collector stands by" in second.errors
         assert lines(second) == [] and not (tmp_path / "two" / "state.json").exists()
         first.process.send_signal(signal.SIGKILL)
         hear_until((8, 2), lambda: "this collector works for museum now" in second.errors, 15)
@@ -420,7 +420,7 @@ def test_of_two_collectors_one_works_and_the_other_takes_over(tmp_path, server, 
         # The first one starts again, and stands by. When the second one is stopped, it takes over.
         again = begin("one")
         hear((8, 2), 3)
-        assert "this one stands by" in again.errors
+        assert "this collector stands by" in again.errors
         assert second.interrupt() == 0
         hear_until((8, 2), lambda: "this collector works for museum now" in again.errors, 8)
         hear((8, 2), 6)

@@ -158,7 +158,7 @@ def test_a_second_collector_of_one_file_is_refused_in_any_directory(tmp_path, st
     try:
         reader.wait("pharos/museum/collectors/all/status", lambda value: value == "online")
         second = pharos.run("collect", path, "--state-file", tmp_path / "other" / "state.json")
-        assert second.code == 69 and "a collector of museum runs already" in second.err
+        assert second.code == 69 and "a collector of museum is already running" in second.err
         assert first.interrupt() == 0
     finally:
         reader.end()

@@ -154,7 +154,7 @@ def test_the_nearest_beacon_is_taken_after_more_than_three_rounds(tmp_path):
     do("new", path)
     walk = tape(tmp_path, heard(1, range(6), -52), heard(2, range(6), -70))
     answer = do("add", path, "drill", "--nearest", "--replay", walk)
-    assert "taken after 4 s" in answer.err and identity(1) in answer.out
+    assert "beacon found after 4 s" in answer.err and identity(1) in answer.out
     # Three rounds, half a metre exceeded, and at -75 dBm are not enough.
     for number, part in enumerate((heard(3, range(3), -52), heard(3, range(8), -54), heard(3, range(8), -75, -85),
                                    heard(3, range(8), 127))):

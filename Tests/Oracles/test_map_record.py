@@ -458,7 +458,7 @@ def test_a_new_survey_is_put_into_a_map(tmp_path):
     (["map.json", "--survey", "nowhere"], 66, "no such file"), (["map.json", "--survey", "empty"], 65, "no second"),
     (["s.jsonl", "--survey", "s.jsonl"], 65, "s.jsonl"), (["empty", "--survey", "s.jsonl"], 65, "empty"),
     (["site-map.json", "--survey", "s.jsonl"], 65, "does not contain the seconds"),
-    (["map.json", "--survey", "elsewhere.jsonl"], 65, "elsewhere.jsonl: none of its beacons is on the map"),
+    (["map.json", "--survey", "elsewhere.jsonl"], 65, "elsewhere.jsonl: the survey has no beacon of the map"),
 ])
 def test_mistakes_of_updating_are_sentences(tmp_path, tape, options, code, said):
     (tmp_path / "empty").write_text("")
@@ -486,7 +486,7 @@ def test_mistakes_of_updating_are_sentences(tmp_path, tape, options, code, said)
     (["s.jsonl", "--walk", "a"], 64, "at least two"),
     (["s.jsonl", "--walk", "a@1 b@soon", "--from", "tape.btsnoop"], 64, "the text after @ in b@soon is not a time"),
     (["s.jsonl", "--walk", "a@1 b@9", "--from", "tape.btsnoop"], 64,
-     "--walk a: its position is neither in the survey nor in a site"),
+     "--walk a: the position of this place is neither in the survey nor in a site"),
     (["s.jsonl", "--walk", "a@5 b@1", "--from", "tape.btsnoop"], 64, "the times must increase"),
     (["s.jsonl", "--position", "1,1", "--only-known"], 64, "--fleet"),
     (["new.jsonl", "--drop", "9"], 64, "no stay 9"),

@@ -161,7 +161,7 @@ def test_what_cannot_be_left_out_is_named(tmp_path, part):
     for more in ["--algorithm", "nn"], ["--algorithm", "gauss"], ["--all-algorithms"]:
         told = pharos.run("map", "evaluate", tmp_path / "s.jsonl", "--leave", part, *more)
         assert told.code == 65 and told.out == ""
-        assert f"--leave {part}: without this part, the survey has nothing to make a map from" in told.err
+        assert f"--leave {part}: without this part, no data remains to make a map from" in told.err
         assert f"record more than one {part}" in told.err
 
 

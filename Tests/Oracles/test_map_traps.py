@@ -242,7 +242,7 @@ def test_what_would_help_most_is_told(tmp_path):
     worst = sorted((place for place in by_place if by_place[place]), key=lambda place: (-by_place[place], place))
     assert [stay["place"] for stay in stays] == worst and worst
     for stay in stays:
-        assert stay["kind"] == "stay" and stay["reason"].endswith("with one heading"), stay
+        assert stay["kind"] == "stay" and stay["reason"].endswith("; only one heading was recorded"), stay
     fit = pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", "gauss", "--output", tmp_path / "m.json")
     assert "one more beacon would help at C: only 3 beacons are received in half of the seconds\n" in fit.out
     # Where nothing is wrong, nothing helps.

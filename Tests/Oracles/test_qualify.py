@@ -311,7 +311,7 @@ def test_wrong_input(desk, tmp_path):
     refused(64, "the same radio", "--sender", "hci7", "--receiver", "hci7")
     refused(64, "the same radio", "--sender", "hci7", "--receiver", "hci7:user")
     refused(64, "the same radio", "--sender", "serial:/dev/null@9600", "--receiver", "serial:/dev/null@115200")
-    refused(64, "drops repeats", "--sender", "hci7:mgmt", "--receiver", "hci8")
+    refused(64, "drops repeated reports", "--sender", "hci7:mgmt", "--receiver", "hci8")
     refused(64, "virtual for both", "--sender", "virtual", "--receiver", "hci8")
     refused(64, "--hears needs --known", "--hears", "desk")
     refused(64, "--known needs --hears", "--known", desk)

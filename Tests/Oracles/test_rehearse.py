@@ -246,7 +246,7 @@ def test_twenty_planted_faults_are_found_and_fifty_clean_runs_invent_none(tmp_pa
     (("site.json", "--hours", "300"), 64, "out of range 0.01...240 h"),
     (("site.json", "--scanners", "androids:1"), 64, "--scanners androids:1"),
     (("site.json", "--faults", "faults.json"), 78, "there is no beacon \"box-9\" in this rehearsal; did you mean"),
-    (("--add", "site.json", "site.json"), 65, "no report of `pharos rehearse --json`"),
+    (("--add", "site.json", "site.json"), 65, "not a report that `pharos rehearse --json`"),
     (("fleet.json", "--record", "heard"), 64, "the site has no receivers"),
     (("site.json", "--record", "heard", "--hours", "240"), 64, "rehearse fewer hours"),
     ((), 64, "Name a fleet file"),

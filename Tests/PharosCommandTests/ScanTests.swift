@@ -92,21 +92,21 @@ import Testing
         let profile = try folder.file("lobby.json", Array(Self.profile.utf8))
         let result = try Program.run("audit", profile, "--adapter", "hci3:mgmt")
         #expect(result.code == 64)
-        #expect(result.errors.contains("The kernel drops repeats on hci3:mgmt, so nothing can be counted there"))
+        #expect(result.errors.contains("The kernel drops repeated reports on hci3:mgmt, so none can be counted"))
     }
 
     @Test(arguments: [["calibrate", "--strongest"], ["find", Self.identity]])
     func calibrateAndFindRefuseAnAdapterThatDropsRepeats(command: [String]) throws {
         let result = try Program.run(command + ["--adapter", "hci3:mgmt"])
         #expect(result.code == 64)
-        #expect(result.errors.contains("The kernel drops repeats on hci3:mgmt, so levels cannot be averaged there"))
+        #expect(result.errors.contains("The kernel drops repeated reports on hci3:mgmt, so levels cannot be averaged"))
     }
 
     /// The kernel reports a beacon once, so it would seem to leave at the end of the first silence.
     @Test func monitorRefusesAnAdapterThatDropsRepeats() throws {
         let result = try Program.run("scan", "--monitor", Self.identity, "--adapter", "hci3:mgmt")
         #expect(result.code == 64)
-        #expect(result.errors.contains("The kernel drops repeats on hci3:mgmt, so an exit cannot be detected there"))
+        #expect(result.errors.contains("The kernel drops repeated reports on hci3:mgmt, so no exit can be detected"))
     }
 
     private static let profile = """

@@ -208,7 +208,7 @@ import Testing
         arguments: [
             (
                 String(repeating: "A,\"1,5\",2,0,b,-78\n", count: 300),
-                "x is not a number: \"1,5\"; 299 more rows have this, to row 301", 300
+                "x is not a number: \"1,5\"; 299 more rows have this problem, up to row 301", 300
             ),
             ("A,1,2,0,b,-78\nA,1,2,1,b,loud\n", "\"rssi\" is not a level in dBm: \"loud\"", 1),
             ("A,1,2,noon,b,-78\n", "time is not a time: \"noon\"", 1),

@@ -160,7 +160,7 @@ struct DetectionPercentileTests {
         // The text has only the beginning of each subject.
         #expect(Set(promises.map { $0.subject.prefix(30) }).count == 2)
         #expect(promises[0].measured == nil)
-        #expect(promises[0].reason == "too few machines send each advertisement on a set of its own")
+        #expect(promises[0].reason == "too few machines send each advertisement on its own advertising set")
         // The iBeacon leaves out about every 16th event of the set, so it needs longer than the plan expects.
         #expect(try #require(promises[1].measured) > 108)
         #expect(promises[1].reason.contains("in turn"))

@@ -102,7 +102,7 @@ struct RehearsalTests {
         let reasons = report.text.split(separator: "\n").filter { $0.hasPrefix("unjudged: ") }
         let places = report.promises.count { $0.kind == .detection && $0.verdict == .unjudged }
         #expect(places > 1)
-        #expect(reasons.contains("unjudged: detection (\(places)): fewer than 10 phones stood there"))
+        #expect(reasons.contains("unjudged: detection (\(places)): fewer than 10 phones stood at this place"))
         #expect(Set(reasons).count == reasons.count)
     }
 

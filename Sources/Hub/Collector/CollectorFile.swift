@@ -133,7 +133,7 @@ private struct CollectorReader {
             receivers.allSatisfy({ $0.position == nil })
         {
             decoder.warning(
-                "no receiver has a \"position\": unless site files have positions of the receivers, rooms and positions are unknown",
+                "no receiver has a \"position\": rooms and positions are unknown if the site files have no positions of them either",
                 at: list)
         }
         names = [:]

@@ -18,7 +18,7 @@ enum CollectorKeys {
         "Names and properties of beacons.")
     static let strangers = Key(
         "strangers", ValueType<Strangers>.word,
-        "Beacons without a name: count only counts them, list reports each.", default: .count)
+        "Beacons without a name. count: only count them. list: report each of them.", default: .count)
     static let cell = Key(
         "cellM", .thousandths(100...10_000, unit: "m"),
         "Side of a cell of the floor plan. Default: 0.5 m, and 1 m for large floors.")

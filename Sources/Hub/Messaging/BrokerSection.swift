@@ -138,8 +138,8 @@ package enum BrokerKeys {
     static let before = Key(
         "before", homeAssistantVersion,
         """
-        A version such as 2026.7. Set this if your Home Assistant is older than that version: it shows trackers without \
-        a state as unknown, so Pharos then gives them a state.
+        A version such as 2026.7. Set it if your Home Assistant is older than that version. Older versions show trackers \
+        without a state as unknown, so Pharos then gives them a state.
         """)
 
     static let section = Section(

@@ -203,7 +203,7 @@ public struct ListenerPublisher {
         else { return nil }
         return
             "\(TerminalText.quoted(status, to: 200)) is the status of another program that publishes the same beacons "
-            + "for Home Assistant, and the last one wins: set \"beacons\": false in \"mqtt\" of all listeners, and "
+            + "for Home Assistant, which uses the last message: set \"beacons\": false in \"mqtt\" of all listeners, and "
             + "let one collector publish them"
     }
 

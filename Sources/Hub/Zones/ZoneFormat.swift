@@ -4,15 +4,15 @@ internal import Sightings
 /// The keys of a zone in the `zones` of a listener file.
 package enum ZoneKeys {
     static let name = Key("name", .name, "Name of the zone, such as \"desk-peter\".", isRequired: true)
-    static let tag = Key("tag", tagType, "The zone is around all beacons with this tag.")
+    static let tag = Key("tag", tagType, "The zone applies to all beacons with this tag.")
     static let beacons = Key(
         "beacons", .list("beacons", 1...Int.max, of: .beaconName, isUnique: true),
-        "The zone is around the beacons with these names.")
+        "Names of the beacons to which the zone applies.")
     static let per = Key(
         "per", ValueType<ZoneRule.Scope>.word,
         """
-        beacon: each beacon is inside or outside on its own (default with tag). zone: one beacon inside is enough \
-        (default with beacons).
+        beacon: each beacon enters and leaves on its own (default with tag). zone: the zone is entered with the first \
+        beacon and left with the last (default with beacons).
         """)
     static let within = Key(
         "withinM", .thousandths(distances, unit: "m"), "Distance below which a beacon is inside.",
@@ -32,7 +32,7 @@ package enum ZoneKeys {
     static let window = Key(
         "windowS", automatic(100...3_600_000),
         """
-        Length of the window, that is, the time whose levels are used. auto (the default): 3 s, or 3 periods of the \
+        Length of the window: the last seconds, whose levels are used. auto (the default): 3 s, or 3 periods of the \
         beacon if that is longer.
         """)
     static let leaveAfter = Key(
@@ -40,30 +40,30 @@ package enum ZoneKeys {
         "Time for which a beacon must be outside before it leaves.", default: 5000)
     static let silentAfter = Key(
         "silentAfterS", automatic(1000...86_400_000),
-        "Silence after which a beacon has left. auto (the default) computes it from the interval and the loss.")
+        "Silence after which a beacon has left. auto (the default): computed from the interval and the loss.")
     static let dwell = Key(
         "dwellS", .list("seconds", 1...Int.max, of: .integer(1...864_000, unit: "s"), isUnique: true),
         "Times in s, in ascending order. When a beacon has been inside for one of them, a dwell event is sent.")
     static let exclusive = Key(
-        "exclusive", .name, "Name of a group of zones. Of the zones of a group, only the nearest one can be entered.")
+        "exclusive", .name, "Name of a group of zones. Beacons are inside at most one zone of a group: the nearest.")
     static let exclusiveMargin = Key(
         "exclusiveDb", .integer(0...40, unit: "dB"),
         """
-        How much stronger a beacon of this zone must be to take over from another zone of the group. 3 dB is 1.4 times \
-        nearer, 6 dB is twice as near.
+        To replace another zone of the group, a beacon of this zone must be stronger than the beacon inside that zone, by \
+        at least this level. 3 dB is 1.4 times nearer, 6 dB is twice as near.
         """, default: 3)
     static let proof = Key(
         "proof", ValueType<ZoneRule.Proof>.word,
         """
         none: any identity counts. eid: only an ephemeral id counts, which only a beacon with the key can send. An id from \
-        more than two senders, or at levels that no single place explains, proves nothing, because another device repeats it.
+        more than two senders, or at levels that no single place explains, does not count: another device repeats it.
         """,
         default: ZoneRule.Proof.none)
     static let onEnter = Key("onEnter", .section(ContentKeys.section), "Text of the enter event.")
     static let onExit = Key("onExit", .section(ContentKeys.section), "Text of the exit event.")
 
     static let section = Section(
-        "A zone around beacons.",
+        "A zone that beacons enter and leave.",
         [
             name, tag, beacons, per, within, leaveBeyond, above, leaveBelow, reports, window, leaveAfter, silentAfter,
             dwell, exclusive, exclusiveMargin, proof, onEnter, onExit,
@@ -72,7 +72,7 @@ package enum ZoneKeys {
             .oneOrMore(
                 of: ["tag", "beacons"],
                 otherwise: "this zone has no beacons: give the \"tag\" of its beacons, or \"beacons\" by their names"),
-            .notBoth("tag", "beacons", otherwise: "a zone is built around \"tag\" or \"beacons\", not both"),
+            .notBoth("tag", "beacons", otherwise: "a zone has \"tag\" or \"beacons\", not both"),
             .notBoth(
                 "withinM", "aboveDbm", otherwise: "a zone is bounded by \"withinM\" or \"aboveDbm\", not both"),
             .with(

@@ -239,8 +239,8 @@ extension AuditReport {
             + (lost == 0
                 ? ""
                 : isWalk
-                    ? " \(lost) reports were lost on the way."
-                    : " \(lost) reports were lost on the way: shares are lower bounds.")
+                    ? " \(lost) reports were lost before they were read."
+                    : " \(lost) reports were lost before they were read: shares are lower bounds.")
     }
 
     /// The report as one JSON object.
@@ -339,15 +339,15 @@ extension AuditWarning {
     var sentence: String {
         switch self {
         case .stranger(let identity, let sender, let reports):
-            "\(identity)\(sender.map { " from \($0.address)" } ?? "") is not one of the audited beacons, \(reports) reports"
+            "\(identity)\(sender.map { " from \($0.address)" } ?? "") is not one of the audited beacons: \(reports) reports"
         case .notInRange(let beacon, nil): "\(TerminalText.line(beacon)) is out of range of all receivers"
         case .notInRange(let beacon, let chance?):
             "\(TerminalText.line(beacon)) was not received, but may be out of range: according to the plan, a receiver is in "
                 + "range with a probability of only \(NumberFormat.percent(chance))"
         case .unjudged(let beacon, let type):
-            "\(TerminalText.line(beacon)) \(type): its key, its epoch or its bytes are unknown"
+            "\(TerminalText.line(beacon)) \(type) cannot be judged: its key, epoch or bytes are unknown"
         case .truncated(let receiver, let count):
-            "\(TerminalText.line(receiver)) received \(NumberFormat.count(count, "advertisement")) without the end"
+            "\(TerminalText.line(receiver)) received \(NumberFormat.count(count, "advertisement")) whose end is missing"
         }
     }
 
@@ -399,9 +399,9 @@ extension AuditReport {
             content.tables.append(table)
         }
         content.notes = [
-            "One event is due in each interval plus 5 ms, during the time in which a receiver listened.",
-            "A silence is too long if, by the planner's model of losses in a row, it occurs in less than one of a "
-                + "thousand audits.",
+            "While a receiver listens, one event is due every interval plus 5 ms, the mean of the random delay.",
+            "A silence is too long if the planner's model of consecutive losses expects it in fewer than one of 1000 "
+                + "audits.",
             "A copied frame has the same bytes as the original. Clones are found by two addresses at once, by a level "
                 + "that jumps, or by counters that go back.",
         ]

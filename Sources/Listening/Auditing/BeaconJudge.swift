@@ -237,11 +237,11 @@ struct BeaconJudge {
             return
         }
         if wrong > right {
-            advertisementAudits[index].add(.impostor, "\(other.address) sends its identity with other bytes")
+            advertisementAudits[index].add(.impostor, "\(other.address) sends this identity with other bytes")
         } else if returns >= Self.fewestReturns {
-            advertisementAudits[index].add(.cloned, "\(other.address) sends the same at the same time")
+            advertisementAudits[index].add(.cloned, "\(other.address) sends the same bytes at the same time")
         } else {
-            advertisementAudits[index].add(.impostor, "\(other.address) sends its identity too")
+            advertisementAudits[index].add(.impostor, "\(other.address) sends this identity, too")
         }
     }
 
@@ -267,7 +267,8 @@ struct BeaconJudge {
         }
         func text(_ phy: ExtendedPHY?) -> String { phy.map { "extended PDUs on \($0.name)" } ?? "legacy PDUs" }
         advertisementAudits[index].add(
-            .wrongPHY, "it comes in \(text(source.wrongPHY)), not in \(text(advertisementAudits[index].expected.phy))")
+            .wrongPHY,
+            "it is sent in \(text(source.wrongPHY)) instead of \(text(advertisementAudits[index].expected.phy))")
     }
 
     // MARK: How often
@@ -413,7 +414,7 @@ struct BeaconJudge {
             let explainedPercent = max(0, Int(((1 - receivableShare) * 100).rounded()))
             advertisementAudits[index].add(
                 .weak,
-                "\(advertisementAudits[index].heard) of \(Int(due.rounded())) events were received, and "
+                "\(advertisementAudits[index].heard) of \(Int(due.rounded())) events were received; "
                     + (auditor.listeningShare < 1 ? "listening to two PHYs in turn and " : "")
                     + "collisions explain a loss of "
                     + "\(explainedPercent) %")
@@ -421,7 +422,7 @@ struct BeaconJudge {
         if isLong {
             advertisementAudits[index].add(
                 .longSilence,
-                "silent for \(NumberFormat.rounded(Double(silence) / 1_000_000, 1)) s, and losses explain \(NumberFormat.rounded(limit / 1_000_000, 1)) s"
+                "silent for \(NumberFormat.rounded(Double(silence) / 1_000_000, 1)) s; losses explain at most \(NumberFormat.rounded(limit / 1_000_000, 1)) s"
             )
         }
     }

@@ -85,7 +85,7 @@ extension QualificationReport {
             if let filter = filter(of: radio) { lines.append("\(radio.label) \(Self.words(filter))\n") }
         }
         if radios.count > 1, Set(radios.map(\.claimsExtended)).count > 1 {
-            lines.append("only one radio supports extended advertising: it was not tested\n")
+            lines.append("extended advertising was not tested: only one radio supports it\n")
         }
         for radio in radios {
             lines.append("\n")
@@ -95,7 +95,7 @@ extension QualificationReport {
             }
         }
         if radios.count > 1, !isFit {
-            lines.append("\nWith two radios it is not known which one loses packets; test with a third one.\n")
+            lines.append("\nA test with two radios cannot show which of them loses packets; test with a third radio.\n")
         }
         if !isComplete { lines.append("\nThe run was interrupted: not all phases were completed.\n") }
         return lines.joined()

@@ -75,16 +75,16 @@ extension Delivery {
     public var reason: String {
         let path = "\(receiver), receiving from \(sender ?? "the beacon")\(Self.words(phase))"
         if let refusal { return "\(path): \(refusal)" }
-        guard let share else { return "\(path): the scan of another program interfered all the time" }
+        guard let share else { return "\(path): the scan of another program interfered during the whole phase" }
         let percent = NumberFormat.rounded(share * 100, 1)
         let silence = NumberFormat.rounded(Double(longestSilenceMicroseconds) / 1_000_000, 1)
         if grade == nil {
-            return "\(path): \(sender ?? "it") had stopped sending at the end: another program turned it off"
+            return "\(path): \(sender ?? "the beacon") no longer sent at the end: another program turned it off"
         }
         var text = "\(path): \(percent) % delivered, never silent for more than \(silence) s"
         let (least, longest) = RadioGrade.good.limits
-        if share < least { text += "; good needs \(Int(least * 100)) %" }
-        if longestSilenceMicroseconds > longest { text += "; good allows \(longest / 1_000_000) s" }
+        if share < least { text += "; the grade good needs \(Int(least * 100)) %" }
+        if longestSilenceMicroseconds > longest { text += "; the grade good allows \(longest / 1_000_000) s" }
         if let lost = lostInKernel, lost > 0 { text += "; \(lost) reports were lost in the kernel, not by the radio" }
         if damaged > 0 { text += "; \(damaged) reports had wrong bytes" }
         return text
@@ -94,8 +94,8 @@ extension Delivery {
         switch phase {
         case .legacy: ""
         case .extended: " in extended advertising"
-        case .whileSending: " while it sends"
-        case .duplicatesFiltered: " without duplicates"
+        case .whileSending: " while both send"
+        case .duplicatesFiltered: " with the filter for duplicates"
         }
     }
 }

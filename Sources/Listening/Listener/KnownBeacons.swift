@@ -177,8 +177,8 @@ public struct KnownBeacons {
             let interval = profile.interval(of: index).interval.microseconds
             beacons.append(known(profile, index, .address(address), interval))
             warnings.append(
-                "\(profile.name) sends no identity, so it is recognised by its address \(address), which belongs to this "
-                    + "machine unless the profile names it")
+                "\(profile.name) sends no identity, so it is recognised by its address \(address). If the profile does not name "
+                    + "an address, this is the address that this machine would use")
         }
     }
 
@@ -205,8 +205,8 @@ public struct KnownBeacons {
             case .inventory(let file):
                 guard let items else {
                     warnings.append(
-                        "\(fullPath(file)): this command does not read inventories, so the beacons in this one are "
-                            + "strangers; use `pharos listen` or `pharos zones`, which read it")
+                        "\(fullPath(file)): this command does not read inventories, so the beacons of this file are "
+                            + "not known; use `pharos listen` or `pharos zones`, which read it")
                     continue
                 }
                 collect {

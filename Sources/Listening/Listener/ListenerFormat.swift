@@ -50,7 +50,7 @@ package enum ListenerKeys {
     /// - Parameter service: The keys that only the service reads: `zones`, `mqtt`, `history` and `hooks`.
     package static func section(service: [any DeclaredKey]) -> Section {
         Section(
-            "A receiver: its adapter and place, the beacons that it knows, and what it does with their sightings.",
+            "A receiver: its adapter, its place, its known beacons, and what it does with their sightings.",
             [
                 FileHeader.schema, FileHeader.version, name, adapter, scan, place, levelOffset, plausible,
                 known, keys, addressKeys, strangers,
@@ -104,7 +104,7 @@ enum ScanKeys {
 /// The keys of the place of a receiver.
 enum PlaceKeys {
     static let site = Key(
-        "site", .label(), "Site, such as a building. It is the SITE in MQTT topics, where the default is \"home\".")
+        "site", .label(), "Site, such as a building. MQTT topics contain it; without it, they contain \"home\".")
     static let floor = Key("floor", .label(), "Floor of the site.")
     static let room = Key("room", .label(), "Room of the floor.")
     static let position = Key(
@@ -150,7 +150,8 @@ enum KnownKeys {
         "tags", .list("tags", 1...Int.max, of: .label().defined(as: "label", "A text for people."), isUnique: true),
         "Words that group beacons: a zone with \"tag\" applies to all beacons that have the word.")
     static let attachments = Key(
-        "attachments", attachmentTexts, "Your own keys and texts, which the texts of zones can contain as ${key}.")
+        "attachments", attachmentTexts,
+        "Your own keys with texts. In the texts of zones, each ${key} is replaced by its text.")
 
     static let beacon = Section(
         "A beacon with one or more of the identities that it sends, or all devices that send the given values.",

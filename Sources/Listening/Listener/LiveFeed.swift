@@ -134,7 +134,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         let names = Set(sockets.programs(on: index) + sockets.managers).subtracting([ownName]).sorted()
         consumer?.say(
             "hci\(index): \(names.isEmpty ? "another program" : names.joined(separator: " or ")) scans, too. "
-                + "Its reports are used, but repeated ones may be missing; this scan continues when that scan ends",
+                + "Until its scan ends, Pharos uses the reports of that scan, from which repeated reports may be missing",
             isWarning: true)
     }
 
@@ -144,7 +144,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         switch startError {
         case .command(let error, _): return ListenerServiceError(error)
         case let error?: return .refused(.unavailable, "\(error)")
-        case nil: return .refused(.unavailable, "nothing can be received here")
+        case nil: return .refused(.unavailable, "no adapter can receive here")
         }
     }
 
@@ -273,7 +273,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         let restarts = session.restarts
         guard try session.verify(), session.restarts == restarts else {
             let name = options.adapter?.description ?? "the adapter"
-            throw .ended(.refused, "\(name) confirmed the scan but does not scan")
+            throw .ended(.refused, "\(name) confirmed the start of the scan, but does not scan")
         }
     }
 

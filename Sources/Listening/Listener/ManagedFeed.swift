@@ -33,7 +33,7 @@ final class ManagedFeed: SightingFeed {
         guard options.recording == nil else {
             throw .refused(
                 .request,
-                "--record: with hci\(index):mgmt the kernel sends the HCI packets; `btmon -w FILE` records them")
+                "--record: with hci\(index):mgmt only the kernel has the HCI packets; `btmon -w FILE` records them")
         }
         self.options = options
         self.index = index

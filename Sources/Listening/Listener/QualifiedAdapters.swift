@@ -12,10 +12,11 @@ struct QualifiedAdapters {
         for case .managed(let index)? in [options.sender, options.receiver] {
             throw ListenerServiceError.refused(
                 .request,
-                "hci\(index):mgmt: the kernel drops repeats there, so nothing can be counted: use hci\(index)")
+                "hci\(index):mgmt: the kernel drops repeated reports there, so none can be counted: use hci\(index)")
         }
         guard options.sender != .virtualTour, options.receiver != .virtualTour else {
-            throw ListenerServiceError.refused(.request, "qualify tests radios that stay in one place: use virtual")
+            throw ListenerServiceError.refused(
+                .request, "qualify tests radios that do not move: use virtual without a path")
         }
         guard options.heard == nil else {
             names = [try options.receiver ?? Self.first(besides: nil)]
@@ -24,7 +25,7 @@ struct QualifiedAdapters {
         if options.sender == .virtual || options.receiver == .virtual {
             for case let other? in [options.sender, options.receiver] where other != .virtual {
                 throw ListenerServiceError.refused(
-                    .request, "\(other): a virtual controller receives only virtual ones: use virtual for both")
+                    .request, "\(other): a virtual controller receives only virtual controllers: use virtual for both")
             }
             names = [.virtual, .virtual]
             return
@@ -34,8 +35,8 @@ struct QualifiedAdapters {
         guard !Self.isOneRadio(sender, receiver) else {
             throw ListenerServiceError.refused(
                 .request,
-                "\(sender): sender and receiver are the same radio, and no radio receives itself: name two, or give --hears "
-                    + "for a beacon nearby")
+                "\(sender): sender and receiver are the same radio, which cannot receive its own packets: name two radios, "
+                    + "or give --hears for a beacon nearby")
         }
         names = [sender, receiver]
     }
@@ -58,7 +59,7 @@ struct QualifiedAdapters {
         throw .refused(
             .unavailable,
             other.map {
-                "\($0): there is no second adapter with LE: name one (--sender, --receiver), or a beacon nearby "
+                "\($0): there is no second adapter with LE: name one (--sender, --receiver), or name a beacon nearby "
                     + "(--hears)"
             } ?? "there is no Bluetooth adapter with LE; `pharos qualify --sender virtual` works without one")
     }

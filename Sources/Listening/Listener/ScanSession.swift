@@ -127,7 +127,7 @@ public final class ScanSession: AdapterSession {
             change(.listening)
         } else if mayReplace {
             try enable(false)
-            guard try setParameters() else { throw .impossible("the controller scans, and does not stop") }
+            guard try setParameters() else { throw .impossible("the controller does not stop its present scan") }
             try enable(true)
             change(.listening)
         } else {

@@ -56,7 +56,7 @@ package struct BeaconSourceOptions: ParsableArguments {
         }
         if case .managed(let index)? = adapter {
             throw ValidationError(
-                "The kernel drops repeats on hci\(index):mgmt, so levels cannot be averaged there: use hci\(index).")
+                "The kernel drops repeated reports on hci\(index):mgmt, so levels cannot be averaged: use hci\(index).")
         }
         if replay == "-" && known.contains("-") {
             throw ValidationError("Standard input cannot be both the recording and the known beacons.")

@@ -7,7 +7,7 @@ internal import LinuxHost
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Find everything that prevents a beacon on this machine, and show how to repair it.",
+        abstract: "Find everything that prevents this machine from sending a beacon, and show how to repair it.",
         discussion: """
             Exits with 1 if it finds such a problem. Warnings do not change the exit code.
             Without --adapter, it checks the first adapter with LE, which `run` uses too. The check does not disturb \

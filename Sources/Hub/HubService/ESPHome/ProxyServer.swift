@@ -239,7 +239,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
             defer { shared.wantsActive = wantsActive }
             return shared.wantsActive != wantsActive
         }
-        if hasChanged { log("the scan is \(wantsActive ? "active" : "passive") from now on, as the clients want it") }
+        if hasChanged { log("the scan is now \(wantsActive ? "active" : "passive"), as the clients requested") }
     }
 
     private func take() -> ([RawAdvertisementBatch], ProxyScannerState, isOver: Bool, isActive: Bool) {

@@ -11,8 +11,8 @@ enum InventoryKeys {
     static let rule = Key(
         "rule", ValueType<CountRule.Kind>.word,
         """
-        What a count keeps of earlier rounds. window keeps the last rounds of each beacon. shared-queue keeps one \
-        queue for all beacons, and finds no beacon if too many are near.
+        Memory for the sightings of earlier rounds. window: the last rounds of each beacon. shared-queue: one queue for \
+        all beacons; if too many beacons are near, none is found.
         """, default: .window)
     static let rounds = Key(
         "rounds", .integer(CountRule.roundLimits, unit: "rounds"),
@@ -20,7 +20,7 @@ enum InventoryKeys {
             + "Default: 6.")
     static let capacity = Key(
         "capacity", .integer(CountRule.capacityLimits, unit: "sightings"),
-        "For the rule shared-queue: size of the queue.")
+        "For the rule shared-queue: number of sightings in the queue.")
     static let within = Key(
         "withinM", .thousandths(CountRule.distanceLimits, unit: "m"), "Distance up to which a beacon is near.",
         default: 1000)
@@ -49,11 +49,11 @@ enum InventoryKeys {
     ) { decoder, root in
         let kind = root["rule"]?.string ?? CountRule.Kind.window.rawValue
         if kind == CountRule.Kind.window.rawValue, let node = root["capacity"] {
-            decoder.error("a window has no capacity: it belongs to \"rule\": \"shared-queue\"", at: node)
+            decoder.error("this key needs \"rule\": \"shared-queue\"", at: node)
         }
         guard kind == CountRule.Kind.sharedQueue.rawValue else { return }
         if let node = root["rounds"] {
-            decoder.error("a shared queue has no rounds: it has a \"capacity\"", at: node)
+            decoder.error("this key needs \"rule\": \"window\"; a shared queue has a \"capacity\"", at: node)
         }
         if root["capacity"] == nil {
             decoder.error("the key \"capacity\" is missing: number of sightings in the shared queue", at: root)

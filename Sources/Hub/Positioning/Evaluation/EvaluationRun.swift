@@ -106,7 +106,7 @@ public struct EvaluationRun {
                 // The other algorithms would fail for the same reason.
                 throw .refused(
                     .malformed,
-                    "--leave \(leaving.rawValue): without this part, the survey has nothing to make a map from: record more "
+                    "--leave \(leaving.rawValue): without this part, no data remains to make a map from: record more "
                         + "than one \(leaving.rawValue), or leave out another part")
             } catch {
                 guard algorithms.count > 1 else { throw MapFitting.refusal(error) }

@@ -89,7 +89,7 @@ public struct RunFile {
             lines.take(piece)
         }
         lines.finish()
-        if lines.reports == 0 { throw .refused(.malformed, "\(pieces.name): it contains no report") }
+        if lines.reports == 0 { throw .refused(.malformed, "\(pieces.name): the file contains no report") }
     }
 
     private func lines(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
@@ -114,7 +114,8 @@ public struct RunFile {
             if piece.isEmpty { break }
             whole += piece
             guard whole.count <= SurveyFiles.tableLimit else {
-                throw .refused(.malformed, "\(pieces.name): it is larger than \(SurveyFiles.tableLimit >> 20) MiB")
+                throw .refused(
+                    .malformed, "\(pieces.name): the file is larger than \(SurveyFiles.tableLimit >> 20) MiB")
             }
         }
         let (survey, problems) = SurveyTableReader.read(
@@ -146,7 +147,7 @@ public struct RunFile {
         .service(
             .refused(
                 .malformed,
-                SurveyFiles.sentences(problems, limit: 3) + ["\(name): there is no second of any run in it"]))
+                SurveyFiles.sentences(problems, limit: 3) + ["\(name): this file has no second of a run"]))
     }
 }
 

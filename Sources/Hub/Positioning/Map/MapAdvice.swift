@@ -62,8 +62,8 @@ public struct MapAdvice: Hashable, Sendable {
     private static func reason(_ place: Place, _ error: Double) -> String {
         let metres = (error * 10).rounded() / 10
         var reason = place.position == nil ? "it is mistaken for other places" : "the error there is \(metres) m"
-        if place.seconds < fewestSeconds { reason += ", after only \(place.seconds) s" }
-        if place.headings.count == 1 { reason += ", with one heading" }
+        if place.seconds < fewestSeconds { reason += "; only \(place.seconds) s were recorded" }
+        if place.headings.count == 1 { reason += "; only one heading was recorded" }
         return reason
     }
 }

@@ -56,7 +56,7 @@ enum SettingKeys {
     static let name = Key("name", ValueType<PositioningAlgorithm>.algorithm, "Name of the algorithm.", isRequired: true)
     static let window = Key(
         "window", ValueType<Int>.integer(1...100_000, unit: "s").orNull,
-        "Number of the last seconds that are located together; null for all.")
+        "Length of the window: a position is computed from the levels of these last seconds. null for all seconds.")
     static let reading = Key(
         "reading", ValueType<RelativeReading>.word, "For the algorithm relative: the unit of relative levels.",
         default: .db)

@@ -223,11 +223,11 @@ extension PositioningError: CustomStringConvertible {
         case .nothingHeard: "no beacon was received at any place: check that the beacons are on, and record again"
         case .noPositions(let algorithm):
             "\(algorithm.rawValue) needs the positions of the places: add them to the survey, or use nn or gauss"
-        case .nothingLeft: "if one visit is left out, nothing remains to compare with: record more visits"
+        case .nothingLeft: "if one visit is left out, no survey data remains for a map: record more visits"
         case .noFingerprints(let algorithm):
             "the map was not made for \(algorithm.rawValue): fit it again from the survey with this algorithm"
         case .noVectors: "the map does not contain the seconds of its survey: fit it again from all surveys"
-        case .otherSite: "none of its beacons is on the map: is it from another site?"
+        case .otherSite: "the survey has no beacon of the map: is it from another site?"
         case .noBeacons: "the site has no beacons with a position: add \"beacons\" to its file"
         case .fewBeaconPositions(let algorithm):
             "\(algorithm.rawValue) needs the positions of "

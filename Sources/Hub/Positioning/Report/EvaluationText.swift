@@ -25,7 +25,7 @@ public enum EvaluationText {
             ])
         }
         return table.text
-            + "\nTables of four places of 20 s each vary by 13 to 20 percentage points, so they cannot rank "
+            + "\nWith four places of 20 s each, the values vary by 13 to 20 percentage points by chance, so they cannot rank "
             + "algorithms.\n"
     }
 

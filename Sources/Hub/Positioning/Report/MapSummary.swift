@@ -163,7 +163,7 @@ public struct MapSummary {
         var notes = [
             map.modelSite == nil
                 ? "The field of a beacon is a trend over the logarithm of the distance, plus a Gaussian process over the "
-                    + "differences of the surveyed places from the trend. It is smooth; levels between places are estimates."
+                    + "differences of the measured levels from the trend. Levels between the places are smooth estimates."
                 : "The field of a beacon is computed by the planner: its power minus the path loss and the walls. No survey "
                     + "has confirmed it.",
             "The expected error is that of a person who stands still for \(map.settings.effectiveWindow ?? 1) s with a "

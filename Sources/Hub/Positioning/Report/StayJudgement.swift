@@ -73,7 +73,7 @@ public struct StayJudgement: Sendable {
     public var warnings: [String] {
         guard beacons > 0 else { return ["nothing was received: is this receiver near any beacon?"] }
         return beacons < MapAdvice.fewestBeacons
-            ? ["\(MapText.count(beacons, "beacon")): fewer than four are unreliable, ten are good"]
+            ? ["\(MapText.count(beacons, "beacon")): with fewer than four, positions are unreliable; ten are good"]
             : []
     }
 

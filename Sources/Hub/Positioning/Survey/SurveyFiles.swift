@@ -69,7 +69,7 @@ public struct SurveyFiles: Sendable {
                 digest.update(octets)
                 whole += octets
                 guard whole.count <= Self.tableLimit else {
-                    throw .refused(.malformed, "\(pieces.name): it is larger than \(Self.tableLimit >> 20) MiB")
+                    throw .refused(.malformed, "\(pieces.name): the file is larger than \(Self.tableLimit >> 20) MiB")
                 }
                 octets = try pieces.next()
             }
@@ -121,7 +121,7 @@ public struct SurveyFiles: Sendable {
             .refused(
                 .malformed,
                 Self.sentences(problems, limit: 3) + [
-                    "\(names): it contains no second of any stay: is it a survey, as `pharos map record` writes it?"
+                    "\(names): no stay has a second: is this a survey, as `pharos map record` writes it?"
                 ]))
     }
 }

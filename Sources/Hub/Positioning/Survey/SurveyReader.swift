@@ -127,7 +127,9 @@ public struct SurveyReader: Sendable {
         } else if root["move"] != nil {
             move(root)
         } else {
-            warn("unknown line: expected survey, stay, t, end, drop or move; it is left out", at: root.position.column)
+            warn(
+                "this line is left out: it has none of the keys survey, stay, t, end, drop and move",
+                at: root.position.column)
         }
     }
 
@@ -160,7 +162,7 @@ public struct SurveyReader: Sendable {
         }
         guard let recording else { return }
         if root["started"] != nil, recording.started == nil {
-            warn("started is not a time such as 2026-05-01T09:00:00Z", at: root["started"]?.position.column)
+            warn("\"started\" is not a time such as 2026-05-01T09:00:00Z", at: root["started"]?.position.column)
         }
         hasHeader = true
         isInStay = false
@@ -180,7 +182,7 @@ public struct SurveyReader: Sendable {
             }
         }
         guard var stay else { return }
-        if !hasHeader, !acceptsRowsWithoutPlace { warn("a stay before the first line {\"survey\":1,…}", at: nil) }
+        if !hasHeader, !acceptsRowsWithoutPlace { warn("this stay precedes the first line {\"survey\":1,…}", at: nil) }
         if survey.stays.contains(where: { $0.number == stay.number }) {
             warn("stay \(stay.number) appears twice: drop and move refer to the later one", at: nil)
         }

@@ -217,7 +217,7 @@ public struct SurveyTableReader {
             let name = columns.text("beacon", row)
         else { return }
         guard let beacon = numberOfName[name] ?? columns.key(name).flatMap({ survey.number(of: $0) }) else {
-            throw columns.problem("the key of a beacon cannot be this: \(ProblemText.quoted(name))", row)
+            throw columns.problem("\(ProblemText.quoted(name)) cannot be the key of a beacon", row)
         }
         numberOfName[name] = beacon
         stays[stay].vectors[vector][beacon, default: []].append(level)
@@ -334,7 +334,7 @@ public struct SurveyTableReader {
             let more = fault.rows - 1
             let otherRows =
                 more == 0
-                ? "" : "; \(more) more \(more == 1 ? "row has" : "rows have") this, to row \(fault.lastLine)"
+                ? "" : "; \(more) more \(more == 1 ? "row has" : "rows have") this problem, up to row \(fault.lastLine)"
             report(fault.message + otherRows, at: JSONPosition(line: fault.firstLine, column: 1))
         }
         let count = faultyRows.count

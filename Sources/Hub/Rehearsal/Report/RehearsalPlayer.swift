@@ -54,7 +54,7 @@ struct RehearsalPlayer {
     private var changes: String {
         guard let playback, !playback.changes.isEmpty else { return "" }
         return HTML.table(
-            caption: "Changes in the period of the player", header: ["time", "change"],
+            caption: "Changes in the time that the player replays", header: ["time", "change"],
             rows: playback.changes.prefix(200).map { [RehearsalClock.text($0.atS), $0.text] })
     }
 

@@ -138,7 +138,7 @@ struct RehearsalJudge {
         let mean = Double(sum) / Double(gaps)
         promise.measured = mean / 1000
         guard !advertisement.hasPattern else {
-            promise.reason = "it has a pattern of several intervals"
+            promise.reason = "the advertisement has a pattern of several intervals"
             return
         }
         let deviation = advertisement.isShared ? 0.3 * period : 2887
@@ -199,7 +199,7 @@ struct RehearsalJudge {
             .telemetry, name, beacon: index, relation: .atMost, expected: limit, measured: age, unit: "s",
             count: advertisement.events.reduce(0, +),
             verdict: advertisement.events.reduce(0, +) == 0 ? .unjudged : .holds)
-        if promise.verdict == .unjudged { promise.reason = "none was sent" }
+        if promise.verdict == .unjudged { promise.reason = "no telemetry was sent" }
         if age > limit {
             explain(
                 &promise, "the telemetry of \(name) was up to \(seconds(age)) old", faults: ["stops"],
@@ -223,7 +223,7 @@ struct RehearsalJudge {
                 faults: ["clock-jump"], tallies.beacons[index].name)
         } else if advertisement.sentIDs < advertisement.dueIDs {
             explain(
-                &promise, "\(name) changed its id \(advertisement.sentIDs) times, and \(advertisement.dueIDs) were due",
+                &promise, "\(name) changed its id \(advertisement.sentIDs) times instead of \(advertisement.dueIDs)",
                 faults: ["stops"], tallies.beacons[index].name)
         }
         promises.append(promise)
@@ -277,7 +277,7 @@ struct RehearsalJudge {
             verdict: .unjudged)
         defer { promises.append(promise) }
         guard copies.offered >= 1000 else {
-            promise.reason = "fewer than 1000 packets arrived there"
+            promise.reason = "fewer than 1000 packets arrived"
             return
         }
         let expectedOverlap = 1 - copies.expectedShare
@@ -292,7 +292,7 @@ struct RehearsalJudge {
         guard abs(measured - expectedOverlap) > Self.shareTolerance + z * error else { return }
         explain(
             &promise,
-            "\(percent(measured)) of the packets \(subject) overlapped with others, and the model expects "
+            "\(percent(measured)) of the packets \(subject) overlapped with others; the model expects "
                 + percent(expectedOverlap), faults: [], nil)
     }
 
@@ -373,7 +373,7 @@ struct RehearsalJudge {
         promise.measured = mean
         promise.standardError = error
         promise.verdict = .holds
-        promise.reason = "mean difference from the plan at \(deviations.count) receivers"
+        promise.reason = "mean difference of the levels from the plan at \(deviations.count) receivers"
         if let fall {
             explain(
                 &promise,
@@ -430,7 +430,7 @@ struct RehearsalJudge {
             measured: nil, unit: "%", count: place.visits, verdict: .unjudged)
         defer { promises.append(promise) }
         guard place.visits >= 10 else {
-            promise.reason = "fewer than 10 phones stood there"
+            promise.reason = "fewer than 10 phones stood at this place"
             return
         }
         let count = Double(place.visits)
@@ -456,7 +456,7 @@ struct RehearsalJudge {
             count: path.walks, verdict: .unjudged)
         defer { promises.append(promise) }
         guard path.walks >= 10 else {
-            promise.reason = "fewer than 10 phones walked there"
+            promise.reason = "fewer than 10 phones walked on this path"
             return
         }
         let count = Double(path.walks)
@@ -480,7 +480,7 @@ struct RehearsalJudge {
 
     private mutating func judgePercentile() {
         guard tallies.subject.phones > 0 else { return }
-        let subject = "95th percentile of the detection, as a share of the plan's"
+        let subject = "95th percentile of the detection time, as a share of the planned time"
         var promise = percentile(tallies.ratios, subject)
         let hasTurns = tallies.turnRatios.counts.contains { $0 > 0 }
         if promise.measured != nil {
@@ -494,32 +494,32 @@ struct RehearsalJudge {
                     faults: [], nil)
             }
         } else if hasTurns {
-            promise.reason = "too few machines send each advertisement on a set of its own"
+            promise.reason = "too few machines send each advertisement on its own advertising set"
         }
         for exclusion in RehearsalTallies.Exclusion.allCases where tallies.excluded[exclusion.rawValue] > 0 {
             promise.reason +=
-                (promise.reason.isEmpty ? "" : "; ") + "without \(tallies.excluded[exclusion.rawValue]) visits: "
+                (promise.reason.isEmpty ? "" : "; ") + "\(tallies.excluded[exclusion.rawValue]) visits do not count: "
                 + reason(of: exclusion)
         }
         promises.append(promise)
         guard hasTurns else { return }
-        var turns = percentile(tallies.turnRatios, "advertisements in turn on one set: \(subject)")
+        var turns = percentile(tallies.turnRatios, "several advertisements on one advertising set: \(subject)")
         if turns.measured != nil { turns.reason = Self.turnsReason }
         promises.append(turns)
     }
 
     /// The reason why machines with several advertisements on one set are not compared with the plan.
     private static let turnsReason =
-        "these machines send their advertisements in turn, so the times between the events of each are multiples of the "
-        + "set's interval; the plan expects each at its own interval"
+        "these machines send their advertisements in turn on one advertising set, so each advertisement is sent at "
+        + "multiples of the set's interval; the plan assumes that each is sent at its own interval"
 
     private func reason(of exclusion: RehearsalTallies.Exclusion) -> String {
         switch exclusion {
         case .fault: "a fault is planted in the machine of the beacon"
         case .pattern:
-            "the pattern of the beacon takes longer than a tenth of the rehearsal, so all machines are in the same part of it"
-        case .channels: "other devices occupy some channels more than others, and the plan uses the mean"
-        case .late: "the plan expects the detection after more than \(seconds(VisitPlan.longestSeconds95))"
+            "the pattern of the beacon takes longer than a tenth of the rehearsal, so all machines are in the same part of the pattern"
+        case .channels: "other devices occupy some channels more than others; the plan assumes the mean of all channels"
+        case .late: "the planned 95th percentile is longer than \(seconds(VisitPlan.longestSeconds95))"
         }
     }
 
@@ -646,11 +646,11 @@ struct RehearsalJudge {
         promise.measured = 100 * wrong / time
         promise.standardError = 100 * variance.squareRoot() / time
         promise.verdict = .holds
-        promise.reason = "the collector's own probability of another room"
+        promise.reason = "the limit is the mean probability of other rooms that the collector reports"
         guard wrong / time > expected / time + 0.05 + z * variance.squareRoot() / time else { return }
         explain(
             &promise,
-            "beacons were in a wrong room for \(percent(wrong / time)) of the time, and the collector expects "
+            "beacons were in a wrong room for \(percent(wrong / time)) of the time; the collector expects "
                 + percent(expected / time), faults: [], nil)
     }
 

@@ -46,7 +46,7 @@ extension RehearsalTallies {
         }
         guard let node = root["tallies"], let tallies = Self(node) else {
             throw RehearsalError(
-                .malformed, "\(file): this is no report of `pharos rehearse --json` of this version of Pharos")
+                .malformed, "\(file): this is not a report that `pharos rehearse --json` of this version has written")
         }
         self = tallies
     }

@@ -175,8 +175,8 @@ struct CollectCommand: ParsableCommand {
                 guard followsBroker, file.postgreSQL != nil else {
                     throw Failure(
                         .unavailable,
-                        "a collector of \(file.name) runs already\(process.map { " (process \($0))" } ?? ""): stop it "
-                            + "first; with \"postgresql\" in the file, a second collector stands by")
+                        "a collector of \(file.name) is already running\(process.map { " (process \($0))" } ?? ""): stop it "
+                            + "first; with \"postgresql\" in the file, this collector would stand by")
                 }
             }
             if !standsBy { Terminal.writeError(CollectRun.standbyMessage(TerminalText.line(file.name))) }

@@ -194,7 +194,7 @@ final class CollectRun {
 
     /// Returns the message of a collector that is on standby.
     static func standbyMessage(_ name: String) -> String {
-        "pharos: another collector works for \(name); this one stands by, and takes over when the other one ends\n"
+        "pharos: another collector works for \(name); this collector stands by, and takes over when the other collector ends\n"
     }
 
     private func work(_ broker: CollectorBroker) throws {
@@ -353,7 +353,8 @@ final class CollectRun {
             one: "is from \(unknown), which is not in \(file.name): the receivers are \(names)",
             many: "are from receivers that are not in \(file.name), the first is \(unknown): "
                 + "the receivers are \(names)")
-        reportLines(counts.late, one: "came too late to change presence", many: "came too late to change presence")
+        let late = "came too late to make a beacon enter or leave"
+        reportLines(counts.late, one: late, many: late)
         reportLines(
             counts.wrongClocks, one: "has a time that other lines contradict, and was ignored",
             many: "have a time that other lines contradict, and were ignored")

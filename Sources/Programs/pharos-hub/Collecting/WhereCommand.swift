@@ -16,7 +16,7 @@ struct WhereCommand: ParsableCommand {
             Reads the state files of `pharos collect`. A state file that cannot be read is reported, and the beacons \
             of the other files are shown. Users other than root must be members of the group pharos. "unknown" means \
             that the beacon has not left, but that its room is not certain. The reason follows: the rooms that are \
-            about equally likely, such as "stairs 46 %, entrance 41 %", or a receiver in reach that does not work, \
+            about equally likely, such as "stairs 46 %, entrance 41 %", or a receiver in range that does not work, \
             such as "receiver stairs silent since 10:01". If a collector that followed a broker does not run any more, \
             the table shows what was last known, and the exit status is 69.
             """)

@@ -162,7 +162,7 @@ struct InventoryAdd: ParsableCommand {
         progressLine.finish()
         let meters = DecimalText.thousandths(Int((answer.meters * 100).rounded()) * 10)
         Terminal.writeMessage(
-            "taken after \(DecimalText.thousandths((answer.afterMicroseconds + 50_000) / 100_000 * 100)) s: "
+            "beacon found after \(DecimalText.thousandths((answer.afterMicroseconds + 50_000) / 100_000 * 100)) s: "
                 + "\(answer.identity), \(Int(answer.level.rounded())) dBm, \(meters) m")
         if !answer.others.isEmpty {
             let more = answer.others.count > 3 ? " and \(answer.others.count - 3) more" : ""

@@ -14,8 +14,9 @@ struct MapEvaluate: ParsableCommand {
 
             Without --test, parts of the survey are left out of the map, and located with the rest of the survey. The \
             seconds of one stay (a recording at one place) are nearly identical. So leaving out single seconds gives \
-            errors that are too small, but leaving out whole visits does not. --protocol experiment is the static test \
-            of the thesis of 2014: its four algorithms, on one second each, as a table of percentages.
+            errors that are too small, but leaving out whole visits does not. --protocol experiment repeats the static \
+            test of the thesis of 2014: it runs the four algorithms of the thesis on single seconds, and prints a \
+            table of percentages.
             """)
 
     @Argument(help: "A map with --test, or surveys without it.", completion: .file())

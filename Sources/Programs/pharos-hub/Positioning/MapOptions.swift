@@ -64,7 +64,8 @@ struct AlgorithmOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The number of the last seconds that are located together (default: depends on the algorithm).",
+            "Length of the window: a position is computed from the levels of these last seconds (default: depends on the "
+                + "algorithm).",
             valueName: "s"),
         transform: { try OptionValue.seconds($0, in: 1...100_000) })
     var windowS: Int?

@@ -198,8 +198,8 @@ struct MapRecord: ParsableCommand {
             if spot.position == nil, lastStay == nil, walk != nil {
                 throw Failure(
                     .usage,
-                    "--walk \(MapText.line(name)): its position is neither in the survey nor in a site: record the place "
-                        + "first, or give a --site that has it")
+                    "--walk \(MapText.line(name)): the position of this place is neither in the survey nor in a site: record "
+                        + "the place first, or give a --site that has it")
             }
         } else if let position, let oldPosition = lastStay?.position, oldPosition.distance(to: position) > 0.5 {
             Terminal.writeMessage(

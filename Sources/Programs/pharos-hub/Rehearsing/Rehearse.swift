@@ -18,8 +18,8 @@ struct Rehearse: ParsableCommand {
             pharos rehearse museum.json --site museum-site.json --faults faults.json --json >seed-1.json
             pharos rehearse --add seed-1.json seed-2.json
 
-            All machines run with the real session and supervisor on virtual controllers. Phones stand at places of \
-            the floor and walk along its paths; the receivers of the site listen. The report compares intervals, \
+            All machines run the code of `pharos run` on virtual controllers. Phones stand at places of the floor and \
+            walk along its paths; the receivers of the site listen. The report compares intervals, \
             losses, silences, levels, detection, telemetry and ephemeral ids with what the plan and the fleet promise. \
             If a promise does not hold, the report names the beacon and the reason, and the exit status is 1. Equal \
             files, options and seeds give equal results.
@@ -123,7 +123,7 @@ struct Rehearse: ParsableCommand {
     @Flag(help: "Print one JSON object with the report and all counts.")
     var json = false
 
-    @Flag(help: "Add the reports of several seeds, which --json has printed, and judge them together.")
+    @Flag(help: "Add the reports of several seeds that --json has printed, and judge them together.")
     var add = false
 
     @Option(

@@ -21,9 +21,8 @@ struct Audit: ParsableCommand {
             Listens for 30 s, or for 60 times the longest advertising interval if that is longer. Exits with 1 if an \
             advertisement has one of these verdicts: silent, wrong-octets, wrong-address, wrong-interval, wrong-phy, \
             weak, obstructed, long-silence, telemetry, low-battery, cloned, impostor. The verdict ok and warnings \
-            (stranger, not-in-range, unjudged, truncated) do not change the exit code. It is also 1 if no \
-            advertisement was judged, although one could be judged. Reports that a receiver lost never count against a \
-            beacon.
+            (stranger, not-in-range, unjudged, truncated) do not change the exit code. The exit code is also 1 if \
+            advertisements could be judged but none was. Reports that a receiver lost never count against a beacon.
 
             With --walk, carry the receiver past the beacons and press Ctrl-C at the end: each beacon must be received \
             at least once with the right bytes, and with the right interval if enough was received to measure it.
@@ -129,7 +128,7 @@ struct Audit: ParsableCommand {
         try OutputFiles.refuseOverwriting([("--html", html)], read: files + replay + [site])
         for case .managed(let index) in adapter {
             throw ValidationError(
-                "The kernel drops repeats on hci\(index):mgmt, so nothing can be counted there: use hci\(index).")
+                "The kernel drops repeated reports on hci\(index):mgmt, so none can be counted: use hci\(index).")
         }
     }
 

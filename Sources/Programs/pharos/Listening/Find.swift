@@ -163,7 +163,9 @@ struct Find: ParsableCommand {
                     ("confidence", .rounded(estimate?.confidence)),
                 ]).line + "\n")
         }
-        guard let estimate else { return Terminal.show("no direction found: the levels differ by less than chance\n") }
+        guard let estimate else {
+            return Terminal.show("no direction found: the differences of the levels may be chance\n")
+        }
         let percent = Int((estimate.confidence * 100).rounded(.down))
         Terminal.show("\(Self.directionWords[estimate.direction]), with \(percent) % confidence\n")
     }

@@ -63,7 +63,7 @@ struct Scan: ParsableCommand {
         if ranging && !monitor.isEmpty { throw ValidationError("--ranging and --monitor cannot be combined.") }
         if !monitor.isEmpty, case .managed(let index)? = source.adapter {
             throw ValidationError(
-                "The kernel drops repeats on hci\(index):mgmt, so an exit cannot be detected there: use hci\(index).")
+                "The kernel drops repeated reports on hci\(index):mgmt, so no exit can be detected: use hci\(index).")
         }
         if !monitor.isEmpty && everyS != nil { throw ValidationError("--monitor has no rounds: leave out --every-s.") }
     }

@@ -49,7 +49,7 @@ struct PlanLatency: ParsableCommand {
 struct PlanWalk: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "walk",
-        abstract: "Show how likely a scanner finds a beacon while the scanner is carried past.",
+        abstract: "Show the probability that a scanner that is carried past a beacon finds it.",
         discussion: """
             Example: pharos plan walk --speed-mps 1.4 --distance-m 3 --range-m 10 --interval-ms 760 \
             --scanner android-low-power
