@@ -255,7 +255,7 @@ def test_a_collector_file_that_cannot_serve_says_why(tmp_path):
     assert kept.code == 78 and kept.err.count("\n") == 1
     assert "this is the state file of a collector, which `pharos where` reads, not a collector file" in kept.err
     wrong = pharos.run("collect", recording)
-    assert wrong.code == 65 and "name the collector file first, and this with --from" in wrong.err
+    assert wrong.code == 65 and "name the collector file first, and the recording with --from" in wrong.err
     assert "is not known" not in wrong.err
     (tmp_path / "bare").mkdir()
     bare = museum(tmp_path / "bare", receivers=[{"name": name, "floor": "ground"} for name in NAMES])

@@ -78,7 +78,7 @@ def test_the_text_says_the_same(tmp_path, tape):
     assert first[1].split()[:3] == ["beacon", "tags", "presence"]
     assert first[2].startswith("key-peter  desk  present ") and "-55" in first[2]
     assert first[2].rstrip().endswith('"Key" 2980 mV 21.5 °C')
-    assert first[-1].startswith("30 reports of 1 other, 1 of 2 known beacons never received")
+    assert first[-1].startswith("30 reports of 1 other sender, 1 of 2 known beacons never received")
     assert any(line.startswith("key-peter  desk  present ") for line in second)
     assert any(line.startswith("key-peter  desk  gone ") for line in third)
 

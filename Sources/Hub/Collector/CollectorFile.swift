@@ -164,7 +164,7 @@ private struct CollectorReader {
                 "this is the state file of a collector, which `pharos where` reads, not a collector file", at: node)
         } else if node["event"] != nil, node["version"] == nil {
             decoder.error(
-                "this is a recording, not a collector file: name the collector file first, and this with --from",
+                "this is a recording, not a collector file: name the collector file first, and the recording with --from",
                 at: node)
         } else {
             return true

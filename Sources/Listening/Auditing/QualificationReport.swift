@@ -78,8 +78,8 @@ extension QualificationReport {
         for delivery in deliveries { table.add(delivery.cells) }
         lines += ["\n", table.text, "\n"]
         for delivery in deliveries where !delivery.gaps.isEmpty && delivery.phase != .duplicatesFiltered {
-            let classes = delivery.gaps.map { "\($0.missed) missed: \($0.count)" }.joined(separator: ", ")
-            lines.append("gaps, \(delivery.phase.rawValue), \(delivery.path): \(classes)\n")
+            let classes = delivery.gaps.map { "\($0.missed) in a row: \($0.count)" }.joined(separator: ", ")
+            lines.append("missed events, \(delivery.phase.rawValue), \(delivery.path): \(classes)\n")
         }
         for radio in radios {
             if let filter = filter(of: radio) { lines.append("\(radio.label) \(Self.words(filter))\n") }

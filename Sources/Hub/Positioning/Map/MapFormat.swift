@@ -77,7 +77,7 @@ enum SettingKeys {
         "temper", ValueType<Double>.real(0.01...1000), "Divisor of the log-likelihoods.", default: 4)
     static let grid = Key(
         "gridM", ValueType<Double>.real(0.05...1000, unit: "m").orNull,
-        "Side of a cell of the field; null to choose it by the size of the site.")
+        "Side of a cell of the map, for the algorithms field and hmm; null to choose it by the size of the site.")
 
     static let section = Section(
         "An algorithm.",

@@ -149,12 +149,12 @@ struct MapPageData {
             floors.flatMap(\.places).sorted().prefix(max(20, Self.placeValueLimit / divisor / perPlace)))
         if floors.contains(where: \.isExtended) {
             notes.append(
-                "Between the surveyed places and the outline, the colours are those of the nearest cell of the map. They are "
-                    + "less certain there.")
+                "Between the surveyed places and the outline, the colours are those of the nearest cell of the map. These "
+                    + "values are less certain.")
         }
         if beaconsWithLayer.count < map.beacons.count, !layers.isEmpty {
             notes.append(
-                "The \(beaconsWithLayer.count) of \(map.beacons.count) beacons that were received most have a layer. "
+                "Of the \(map.beacons.count) beacons, the \(beaconsWithLayer.count) that were received most have a layer. "
                     + "`pharos map show --beacon KEY` shows any other beacon.")
         }
     }

@@ -137,8 +137,8 @@ public struct SurveyCheck: Sendable {
             }
             misplaced.formUnion(entry.stays)
             let message =
-                "\(subject(entry)) by \(Self.db(ownDifference)) from the others at \(table.placeNames[entry.place]), "
-                + "and by \(Self.db(best.difference)) from those at \(table.placeNames[best.place]): "
+                "\(subject(entry)) by \(Self.db(ownDifference)) from the other stays at \(table.placeNames[entry.place]), "
+                + "but only by \(Self.db(best.difference)) from those at \(table.placeNames[best.place]): "
                 + "was it recorded there?"
             messages.append((ownDifference, entry.stays[0], message))
         }

@@ -183,7 +183,7 @@ struct RehearsalFloor {
             beaconEntries + [
                 .init("flash received", "a beacon sends, and a phone or receiver receives it"),
                 .init("flash", "a beacon sends, and nothing receives it"),
-                .init("flash lost", "destroyed by another packet at a phone or receiver"),
+                .init("flash lost", "a packet is destroyed by another packet at a phone or receiver"),
                 .init("phone", "phone; filled when it has discovered a beacon"),
                 .init("discovery", "a phone discovers a beacon"),
                 .init("shareArc", "ring: share of the phones that have discovered the beacon so far"),

@@ -17,8 +17,8 @@ struct ReceiverOptions: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "Profile, fleet or listener file with intervals and measured powers; a virtual adapter receives the "
-                + "profiles. May be repeated.",
+            "Profile, fleet or listener file with intervals and measured powers; a virtual adapter receives these "
+                + "beacons. May be repeated.",
             valueName: "file"), completion: .file())
     var known: [String] = []
 

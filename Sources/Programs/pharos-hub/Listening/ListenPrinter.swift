@@ -193,7 +193,7 @@ final class ListenPrinter: SightingConsumer {
     private func footer(neverHeard: Int) -> String {
         let table = processor.table
         let senders = table.strangerSendersInRound
-        var parts = ["\(table.strangersInRound) reports of \(NumberFormat.count(senders, "other"))"]
+        var parts = ["\(table.strangersInRound) reports of \(NumberFormat.count(senders, "other sender"))"]
         if neverHeard > 0 { parts.append("\(neverHeard) of \(watch.count) known beacons never received") }
         if let lost = source.counts.lostInKernel { parts.append("\(lost) lost in the kernel") }
         let malformed = source.counts.malformedEvents + table.counts.malformed

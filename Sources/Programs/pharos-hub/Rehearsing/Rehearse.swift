@@ -19,10 +19,10 @@ struct Rehearse: ParsableCommand {
             pharos rehearse --add seed-1.json seed-2.json
 
             All machines run the code of `pharos run` on virtual controllers. Phones stand at places of the floor and \
-            walk along its paths; the receivers of the site listen. The report compares intervals, \
-            losses, silences, levels, detection, telemetry and ephemeral ids with what the plan and the fleet promise. \
-            If a promise does not hold, the report names the beacon and the reason, and the exit status is 1. Equal \
-            files, options and seeds give equal results.
+            walk along its paths; the receivers of the site listen. The report compares intervals, losses, silences, \
+            levels, detection, telemetry and ephemeral ids with what the plan and the fleet promise. If a promise does \
+            not hold, the report names the beacon and the reason, and the exit status is 1. Equal files, options and \
+            seeds give equal results.
 
             A faults file has {"version": 1, "faults": [{"kind": "stops", "beacon": "hall-desk", "atS": 600}]} with \
             the kinds stops, interval, identity, clone, weak, deaf (names a "receiver"), broker-away and clock-jump.

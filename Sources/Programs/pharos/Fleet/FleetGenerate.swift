@@ -15,9 +15,9 @@ struct FleetInit: ParsableCommand {
             pharos fleet init --from beacons.csv
 
             --from guesses which column has the names, sites, floors, rooms, hosts, positions, iBeacon values, intervals \
-            and radio powers. On a terminal, it asks you to confirm each guess. While columns without a meaning remain, it \
-            also asks for the columns of the other values. The fleet file is written next to the table. Cells may be \
-            separated by commas, semicolons or tabs; with semicolons or tabs, numbers may have decimal commas.
+            and radio powers. On a terminal, it asks you to confirm each guess. If the meaning of a column is still \
+            unknown, it also asks which columns have the other values. The fleet file is written next to the table. Cells \
+            may be separated by commas, semicolons or tabs; with semicolons or tabs, numbers may have decimal commas.
             """)
 
     @Argument(
