@@ -110,7 +110,7 @@ import Testing
         let evaluation = try Evaluator.evaluate(
             SignalMap(building.survey), test: test, settings: LocatorSettings(.nnMean))
         #expect(evaluation.instants == 8 * 19 && evaluation.availability == 1)
-        #expect(evaluation.exact <= evaluation.near && evaluation.near <= 1)
+        #expect(evaluation.exact <= evaluation.exactOrAdjacent && evaluation.exactOrAdjacent <= 1)
         #expect(evaluation.byPlace.reduce(0) { $0 + $1.instants } == 8 * 19)
         #expect(evaluation.confusion.allSatisfy { $0.place != $0.mistakenFor && $0.share > 0 })
         #expect(evaluation.coverage95 == nil)

@@ -197,7 +197,7 @@ struct PositioningTimes {
                 settings.window = window
                 let found = try Evaluator.evaluate(SignalMap(world.survey), test: test, settings: settings)
                 exact.append(found.exact)
-                near.append(found.near)
+                near.append(found.exactOrAdjacent)
                 if let error = found.mean { mean.append(error) }
             }
             let average = exact.reduce(0, +) / Double(exact.count)

@@ -91,7 +91,7 @@ public struct Evaluation: Hashable, Sendable {
     /// The share of the instants with the right place. An instant without an answer counts as wrong.
     public internal(set) var exact = 0.0
     /// The share of the instants with the right place or a place next to it.
-    public internal(set) var near = 0.0
+    public internal(set) var exactOrAdjacent = 0.0
     /// The share of the answers on the right floor.
     public internal(set) var floorRate = 0.0
     /// The share of the true positions that are in the 50 % region; `nil` if the algorithm has no regions.
@@ -131,7 +131,7 @@ public struct Evaluation: Hashable, Sendable {
         let byStay = answered.compactMap { instant in instant.error.map { (stay: instant.stay, value: $0) } }
         if let bootstrap = StayBootstrap(byStay) { meanInterval = [bootstrap.low, bootstrap.high] }
         exact = Double(instants.count { $0.isExact }) / count
-        near = Double(instants.count { $0.isNear }) / count
+        exactOrAdjacent = Double(instants.count { $0.isNear }) / count
         floorRate = answered.isEmpty ? 0 : Double(answered.count { $0.isRightFloor }) / Double(answered.count)
         let regions = answered.filter { $0.isInRegion95 != nil }
         if !regions.isEmpty {
@@ -205,7 +205,8 @@ extension Evaluation {
                     ("meanInterval", .array(meanInterval.map { .rounded($0) })),
                 ])
             ),
-            ("exact", .rounded(exact, 4)), ("near", .rounded(near, 4)), ("floorRate", .rounded(floorRate, 4)),
+            ("exact", .rounded(exact, 4)), ("near", .rounded(exactOrAdjacent, 4)),
+            ("floorRate", .rounded(floorRate, 4)),
             ("coverage50", .rounded(coverage50, 4)), ("coverage95", .rounded(coverage95, 4)),
             ("medianRegionAreaM2", .rounded(medianRegionArea)), ("confusion", .array(confusion.map(\.json))),
             ("byPlace", .array(byPlace.map(\.json))),
@@ -235,7 +236,7 @@ extension Evaluation {
         rootMeanSquare = real(errors?["rms"])
         meanInterval = (errors?["meanInterval"]?.elements ?? []).compactMap { real($0) }
         exact = share(node["exact"]) ?? 0
-        near = share(node["near"]) ?? 0
+        exactOrAdjacent = share(node["near"]) ?? 0
         floorRate = share(node["floorRate"]) ?? 0
         coverage50 = share(node["coverage50"])
         coverage95 = share(node["coverage95"])

@@ -188,14 +188,14 @@ private struct FloorField {
 
     /// Computes the field at some cells from some places.
     ///
-    /// - Parameter near: The indices in ``places`` of the places that influence the cells.
-    private func fill(_ table: inout ReceptionTable, _ grid: CellGrid, _ cells: [Int], from near: [Int]) {
-        let kernel = near.flatMap { left in near.map { self.kernel(positions[left], positions[$0]) } }
-        let cross = near.flatMap { place in cells.map { self.kernel(positions[place], grid.cells[$0].position) } }
-        let surveyedSeconds = near.map { Double(map.places[places[$0]].seconds) }
+    /// - Parameter nearPlaces: The indices in ``places`` of the places that influence the cells.
+    private func fill(_ table: inout ReceptionTable, _ grid: CellGrid, _ cells: [Int], from nearPlaces: [Int]) {
+        let kernel = nearPlaces.flatMap { left in nearPlaces.map { self.kernel(positions[left], positions[$0]) } }
+        let cross = nearPlaces.flatMap { place in cells.map { self.kernel(positions[place], grid.cells[$0].position) } }
+        let surveyedSeconds = nearPlaces.map { Double(map.places[places[$0]].seconds) }
         let seconds = sums(cross, surveyedSeconds, cells.count)
         for beacon in map.beacons.indices {
-            fill(&table, grid, cells, near, beacon, kernel, cross, seconds)
+            fill(&table, grid, cells, nearPlaces, beacon, kernel, cross, seconds)
         }
     }
 
@@ -209,10 +209,10 @@ private struct FloorField {
     }
 
     /// Returns the Gaussian process of a beacon over some places; `nil` if none of them received the beacon.
-    private func process(_ beacon: Int, _ near: [Int], _ kernel: [Double]) -> GaussianProcess? {
-        let received = near.map { statistics[$0][beacon] }
+    private func process(_ beacon: Int, _ nearPlaces: [Int], _ kernel: [Double]) -> GaussianProcess? {
+        let received = nearPlaces.map { statistics[$0][beacon] }
         guard let trend = trends[beacon], received.contains(where: { $0 != nil }) else { return nil }
-        let values = zip(near, received).map { place, received in
+        let values = zip(nearPlaces, received).map { place, received in
             let expected = trend.level(at: positions[place])
             return received.map { $0.mean - expected } ?? min(ReceivedLevel.notReceived - expected, 0)
         }
@@ -227,11 +227,13 @@ private struct FloorField {
     /// - Parameter middle: The index in the map of the place in the middle.
     func leaveOneOutDensity(around middle: Int) -> Double {
         guard let position = map.places[middle].position else { return 0 }
-        let near = nearest(to: position)
-        let kernel = near.flatMap { left in near.map { self.kernel(positions[left], positions[$0]) } }
+        let nearPlaces = nearest(to: position)
+        let kernel = nearPlaces.flatMap { left in nearPlaces.map { self.kernel(positions[left], positions[$0]) } }
         return map.beacons.indices.reduce(0.0) { sum, beacon in
-            let isReceived = near.map { statistics[$0][beacon] != nil }
-            guard isReceived.count(where: { $0 }) > 2, let process = process(beacon, near, kernel) else { return sum }
+            let isReceived = nearPlaces.map { statistics[$0][beacon] != nil }
+            guard isReceived.count(where: { $0 }) > 2, let process = process(beacon, nearPlaces, kernel) else {
+                return sum
+            }
             return zip(isReceived, process.leaveOneOutDensities).reduce(sum) { $1.0 ? $0 + $1.1 : $0 }
         }
     }
@@ -244,11 +246,11 @@ private struct FloorField {
     }
 
     private func fill(
-        _ table: inout ReceptionTable, _ grid: CellGrid, _ cells: [Int], _ near: [Int], _ beacon: Int,
+        _ table: inout ReceptionTable, _ grid: CellGrid, _ cells: [Int], _ nearPlaces: [Int], _ beacon: Int,
         _ kernel: [Double], _ cross: [Double], _ seconds: [Double]
     ) {
         let levelVariance = spread.byBeacon[beacon]
-        guard let process = process(beacon, near, kernel), let trend = trends[beacon] else {
+        guard let process = process(beacon, nearPlaces, kernel), let trend = trends[beacon] else {
             for cell in cells {
                 table.set(
                     beacon: beacon, cell: cell, mean: ReceivedLevel.notReceived,
@@ -260,7 +262,7 @@ private struct FloorField {
         let (means, variances) = process.predict(cross, count: cells.count)
         let total = Double(max(1, map.places.reduce(0) { $0 + $1.seconds }))
         let overallProbability = Double(map.beacons[beacon].seconds) / total
-        let receivedSeconds = sums(cross, near.map { Double(statistics[$0][beacon]?.seconds ?? 0) }, cells.count)
+        let receivedSeconds = sums(cross, nearPlaces.map { Double(statistics[$0][beacon]?.seconds ?? 0) }, cells.count)
         for (index, cell) in cells.enumerated() {
             let probability =
                 (receivedSeconds[index] + Self.priorSeconds * overallProbability)

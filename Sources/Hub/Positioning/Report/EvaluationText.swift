@@ -20,8 +20,9 @@ public enum EvaluationText {
             alignment: [.left, .right, .right, .right, .right])
         for result in results {
             table.add([
-                result.algorithm.rawValue, MapText.percent(result.exact), MapText.percent(result.near - result.exact),
-                MapText.percent(1 - result.near), "\(result.instants)",
+                result.algorithm.rawValue, MapText.percent(result.exact),
+                MapText.percent(result.exactOrAdjacent - result.exact), MapText.percent(1 - result.exactOrAdjacent),
+                "\(result.instants)",
             ])
         }
         return table.text
@@ -40,8 +41,9 @@ public enum EvaluationText {
             table.add([
                 result.algorithm.rawValue, MapText.metres(result.mean), MapText.interval(result.meanInterval),
                 MapText.metres(result.median), MapText.metres(result.percentile75),
-                MapText.metres(result.percentile95), MapText.percent(result.exact), MapText.percent(result.near),
-                MapText.percent(result.floorRate), MapText.percent(result.availability),
+                MapText.metres(result.percentile95), MapText.percent(result.exact),
+                MapText.percent(result.exactOrAdjacent), MapText.percent(result.floorRate),
+                MapText.percent(result.availability),
                 MapText.percent(result.coverage95), MapText.metres(result.medianRegionArea),
             ])
         }
@@ -57,7 +59,7 @@ public enum EvaluationText {
                 + "\(MapText.metres(result.percentile75)) m 75th percentile, "
                 + "\(MapText.metres(result.percentile95)) m 95th percentile",
             "place: exact in \(MapText.percent(result.exact)) %, exact or next to it in "
-                + "\(MapText.percent(result.near)) %, right floor in \(MapText.percent(result.floorRate)) %",
+                + "\(MapText.percent(result.exactOrAdjacent)) %, right floor in \(MapText.percent(result.floorRate)) %",
         ]
         if let area = result.medianRegionArea {
             lines.append(

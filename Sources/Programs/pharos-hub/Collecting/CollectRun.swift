@@ -16,7 +16,7 @@ final class CollectRun {
     private var statusWriter: CollectorStatusWriter?
     /// The time of the last output for `--every-s`, in milliseconds since 1970: the time of a line, not of the wall
     /// clock.
-    private var printedAt = 0
+    private var lastPrintedTime = 0
     /// The number of lines that are not JSON objects.
     private var badLines = 0
     /// The number of lines that are JSON objects.
@@ -142,7 +142,7 @@ final class CollectRun {
     }
 
     private func followClock() {
-        if service.follow(.now()) { printedAt = 0 }
+        if service.follow(.now()) { lastPrintedTime = 0 }
     }
 
     /// Collects from a broker until a signal arrives. While another collector works for the site, this collector is on
@@ -255,9 +255,9 @@ final class CollectRun {
             }
         }
         guard let everySeconds, let time = service.collector.newestLineUnixMilliseconds else { return }
-        if printedAt == 0 { printedAt = time }
-        guard time - printedAt >= everySeconds * 1000 else { return }
-        printedAt = time
+        if lastPrintedTime == 0 { lastPrintedTime = time }
+        guard time - lastPrintedTime >= everySeconds * 1000 else { return }
+        lastPrintedTime = time
         Terminal.write(
             JSONValue.record([
                 ("event", "where"), ("at", .string(SightingCollector.timeText(time))),
@@ -273,9 +273,9 @@ final class CollectRun {
     private var advice: String { "use --from NAME=FILE; the receivers are \(receiverListText)" }
 
     private func unknownReceiver(_ name: String) -> String {
-        let near = NearestWord.find(name, among: service.collector.file.receivers.map(\.name))
+        let nearestName = NearestWord.find(name, among: service.collector.file.receivers.map(\.name))
         return "the receiver \(TerminalText.quoted(name, to: 60)) is not in \(service.collector.file.name): "
-            + (near.map { "did you mean \(TerminalText.quoted($0, to: 60))? " } ?? "")
+            + (nearestName.map { "did you mean \(TerminalText.quoted($0, to: 60))? " } ?? "")
             + "the receivers are \(receiverListText)"
     }
 

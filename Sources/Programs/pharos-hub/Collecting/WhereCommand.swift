@@ -165,9 +165,9 @@ struct WhereCommand: ParsableCommand {
             return "\(quoted) is a room, not a beacon; `pharos where` without a name shows the room of each beacon"
         }
         if receivers.contains(where: { $0["name"]?.string == name }) { return "\(quoted) is a receiver, not a beacon" }
-        let near = NearestWord.find(name, among: beacons.compactMap { $0["beacon"]?.string })
+        let nearestName = NearestWord.find(name, among: beacons.compactMap { $0["beacon"]?.string })
         return "no receiver has received \(quoted) yet"
-            + (near.map { "; did you mean \(ProblemText.quoted($0))?" }
+            + (nearestName.map { "; did you mean \(ProblemText.quoted($0))?" }
                 ?? "; `pharos where` without a name lists all beacons")
     }
 
