@@ -201,7 +201,7 @@ private struct ListenerReader {
         let bounds = levels.compactMap { Int8(exactly: $0) }
         guard bounds.count == 2 else { return nil }
         guard bounds[0] <= bounds[1] else {
-            decoder.error("the lowest level comes first", at: root["plausibleDbm"] ?? root)
+            decoder.error("write the lowest level first, then the highest", at: root["plausibleDbm"] ?? root)
             return nil
         }
         return bounds[0]...bounds[1]

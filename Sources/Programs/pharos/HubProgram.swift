@@ -113,7 +113,7 @@ struct InventoryCommand: HubCommand {
 struct Collect: HubCommand {
     static let configuration = CommandConfiguration(
         commandName: "collect",
-        abstract: "Combine the reports of all receivers of a site: which beacon is in which room.")
+        abstract: "Combine the reports of all receivers of a site to find the room of each beacon.")
     @OptionGroup var arguments: HubArguments
 }
 

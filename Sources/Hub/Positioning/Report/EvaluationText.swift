@@ -33,7 +33,7 @@ public enum EvaluationText {
     private static func table(_ results: [Evaluation]) -> String {
         var table = Table(
             [
-                "algorithm", "mean m", "95 % of the mean", "median m", "75 % m", "95 % m", "exact %", "near %",
+                "algorithm", "mean m", "95 % interval", "median m", "75 % m", "95 % m", "exact %", "near %",
                 "floor %", "answered %", "in 95 % region", "region m²",
             ],
             alignment: [.left] + [Table.Alignment](repeating: .right, count: 11))

@@ -45,7 +45,7 @@ public struct FitReport: Sendable {
             + "\(vectors) s of \(MapText.count(stays, "stay")) in \(MapText.count(sessions, "session"))\n\n"
         if !trials.isEmpty {
             var table = Table(
-                ["algorithm", "mean m", "95 % of the mean", "75 % m", "95 % m", "exact %", "answered %", "behind m"],
+                ["algorithm", "mean m", "95 % interval", "75 % m", "95 % m", "exact %", "answered %", "worse by m"],
                 alignment: [.left, .right, .right, .right, .right, .right, .right, .right])
             for trial in trials { table.add(row(trial)) }
             text += table.text + "\n"

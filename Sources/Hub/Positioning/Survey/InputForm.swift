@@ -125,8 +125,7 @@ enum WrongFile {
                 guard wanted == .survey || wanted == .run else { return nil }
                 return .refused(
                     .malformed,
-                    "\(name): this is one JSON object and no \(wanted == .run ? "run" : "survey"), "
-                        + "which has one object per line")
+                    "\(name): this is one JSON object; a \(wanted == .run ? "run" : "survey") has one object per line")
             }
             switch (kind, wanted) {
             case (.signalMap, .map): return nil

@@ -218,8 +218,8 @@ struct RehearsalJudge {
         if advertisement.wrongIDs > 0 {
             explain(
                 &promise,
-                "\(advertisement.wrongIDs) of \(idEvents) ephemeral ids of \(name) were not those of their "
-                    + "time, so the clock of the machine is wrong",
+                "\(advertisement.wrongIDs) of \(idEvents) ephemeral ids of \(name) were not valid when they "
+                    + "were sent, so the clock of the machine is wrong",
                 faults: ["clock-jump"], tallies.beacons[index].name)
         } else if advertisement.sentIDs < advertisement.dueIDs {
             explain(

@@ -11,7 +11,7 @@ internal import Sites
 struct CollectGroup: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "collect",
-        abstract: "Combine the reports of all receivers of a site: which beacon is in which room.",
+        abstract: "Combine the reports of all receivers of a site to find the room of each beacon.",
         discussion: """
             pharos collect init museum.json --receiver hall --receiver desk
             pharos collect check museum.json

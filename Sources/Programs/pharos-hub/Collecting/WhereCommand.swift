@@ -100,7 +100,7 @@ struct WhereCommand: ParsableCommand {
         let zone = utc || json ? TimeZoneChoice.utc : .local
         let time = zone.shortText(end.secondsSince1970, now: now)
         return "the collector \(state["collector"]?.string ?? "") has not run since \(time); "
-            + (json ? "its beacons are not known" : "the table shows what was last known")
+            + (json ? "the present rooms of its beacons are not known" : "the table shows what was last known")
     }
 
     /// Returns the JSON of the selected beacons. If the collector does not run any more, their presence and their rooms

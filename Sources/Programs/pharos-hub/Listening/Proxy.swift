@@ -15,9 +15,9 @@ struct Proxy: ParsableCommand {
 
             The proxy uses ESPHome's native API. In Home Assistant, add the integration ESPHome with this machine's \
             address. The integrations iBeacon, Bermuda and Private BLE Device then receive every advertisement that \
-            this machine receives. The scan is active or passive as Home Assistant asks for it, also in its mode \
-            "Auto"; --active is for clients that do not ask. Without --key-file, every device that can reach the port \
-            receives the advertisements too. To make a key:
+            this machine receives. Home Assistant chooses between an active and a passive scan, also in its mode \
+            "Auto"; --active is for clients that do not choose. Without --key-file, every device that can reach the \
+            port receives the advertisements too. To make a key:
 
             head -c 32 /dev/urandom | base64 | install -m 600 /dev/stdin proxy.key
             """)

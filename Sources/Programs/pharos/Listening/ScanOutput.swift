@@ -240,7 +240,7 @@ final class ScanOutput {
         if let lost = counts.lostInKernel { parts.append("\(lost) lost in the kernel") }
         if counts.malformedEvents > 0 { parts.append(NumberFormat.count(counts.malformedEvents, "malformed event")) }
         if counts.incomplete > 0 { parts.append("\(counts.incomplete) incomplete") }
-        if counts.restarts > 0 { parts.append("turned on again \(NumberFormat.count(counts.restarts, "time"))") }
+        if counts.restarts > 0 { parts.append("scan turned on again \(NumberFormat.count(counts.restarts, "time"))") }
         if counts.deafMicroseconds >= 100_000 {
             parts.append("deaf for \(DecimalText.thousandths(counts.deafMicroseconds / 100_000 * 100)) s")
         }

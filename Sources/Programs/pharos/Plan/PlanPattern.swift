@@ -9,8 +9,8 @@ struct PlanPattern: ParsableCommand {
         commandName: "pattern",
         abstract: "Find the best pattern of intervals for the visitors' scanners.",
         discussion: """
-            The answer compares the best constant interval with the best patterns of two and three intervals that need \
-            no more events or power, and prints the key for a profile. Examples:
+            The answer compares the best constant interval with the best patterns of two and three intervals within the \
+            same limit for events or power. It also prints the key for a profile. Examples:
 
               pharos plan pattern --scanners android-low-power:6,android-balanced:3,continuous:1 --events-per-s 2
               pharos plan pattern --scanner ios-background --power-uw 60 --chip nrf52832 --goal p95
