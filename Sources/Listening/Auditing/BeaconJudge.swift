@@ -137,7 +137,7 @@ struct BeaconJudge {
     /// The number of reports that receivers lost. Each of them may have been a report of this beacon.
     private var lostReports: Int { auditor.receivers.reduce(0) { $0 + $1.lost } }
 
-    private func heard(_ index: Int) -> [ReceivedAdvertisement] { auditor.heard[range.lowerBound + index] }
+    private func recordsPerReceiver(_ index: Int) -> [ReceivedAdvertisement] { auditor.heard[range.lowerBound + index] }
 
     /// True if nothing was received from the beacon.
     var isSilent: Bool { unexpected.isEmpty && range.allSatisfy { !auditor.heard[$0].contains(where: \.isHeard) } }
@@ -167,7 +167,7 @@ struct BeaconJudge {
     // MARK: Who sends what
 
     private mutating func judgeSenders(_ index: Int) {
-        let records = heard(index)
+        let records = recordsPerReceiver(index)
         guard records.contains(where: \.isHeard) else {
             if let frames = unexpected[advertisementAudits[index].expected.type] {
                 advertisementAudits[index].wrongOctets = frames.octets
@@ -280,7 +280,7 @@ struct BeaconJudge {
             guard let sender = owners[index].sender else {
                 return unexpected[advertisementAudits[index].expected.type]?.events[receiver] ?? EventTimes()
             }
-            return heard(index)[receiver].sources.first { $0.sender == sender }?.events ?? EventTimes()
+            return recordsPerReceiver(index)[receiver].sources.first { $0.sender == sender }?.events ?? EventTimes()
         }
         let bestReceiver = receivers.max { left, right in
             advertisementAudits.indices.reduce(0) { $0 + events($1, left).times.count }
@@ -371,7 +371,7 @@ struct BeaconJudge {
 
     private func isSentByTwoDevices(_ index: Int) -> Bool {
         guard let sender = owners[index].sender else { return false }
-        return heard(index).flatMap(\.sources).contains {
+        return recordsPerReceiver(index).flatMap(\.sources).contains {
             $0.sender == sender && ($0.levelJumps >= Self.fewestReturns || $0.octetReturns >= Self.fewestReturns)
         }
     }
@@ -379,7 +379,7 @@ struct BeaconJudge {
     private mutating func judgeSilence(
         _ index: Int, interval: Double, turn: Double, _ model: inout SilenceModel
     ) {
-        let heard = Double(advertisementAudits[index].heard)
+        let receivedEvents = Double(advertisementAudits[index].heard)
         let octets = advertisementAudits[index].expected.octets?.count ?? 31
         let period = interval + Double(IntervalEstimate.meanDelayMicroseconds)
         let dueEvents = Double(ListenedTime.length(spans)) / period
@@ -392,7 +392,7 @@ struct BeaconJudge {
         // The longest silence is left out of the loss. The largest loss that is likely with this number of events is
         // used.
         let dueOutsideSilence = max(1, dueEvents - Double(silence) / period)
-        let lost = max(0, dueOutsideSilence - heard)
+        let lost = max(0, dueOutsideSilence - receivedEvents)
         let loss = min(0.98, (lost + 2 + 2 * (lost + 1).squareRoot()) / (dueOutsideSilence + 4))
         let limit =
             model.longestSilence(
@@ -404,12 +404,12 @@ struct BeaconJudge {
         let receivableShare =
             auditor.listeningShare * model.clearShare(radios: radios, interval: interval, octets: octets)
         let due = isLong ? dueOutsideSilence : dueEvents
-        let received = heard + Double(lostReports)
+        let possiblyReceivedEvents = receivedEvents + Double(lostReports)
         let isCovered = advertisementAudits[index].expected.pattern.map { PatternRhythm($0).covers(spans) } ?? true
         // If few events are due, many of them can be lost by chance. So two standard deviations (each at most half the
         // root of `due`) are allowed. An incomplete cycle of a pattern may have fewer events than its share of time.
         let margin = due.squareRoot() + (advertisementAudits[index].expected.pattern?.eventsPerCycle ?? 0) / 2
-        let isWeak = isCovered && received + margin < Self.weakShare * receivableShare * due
+        let isWeak = isCovered && possiblyReceivedEvents + margin < Self.weakShare * receivableShare * due
         if isWeak {
             let explainedPercent = max(0, Int(((1 - receivableShare) * 100).rounded()))
             advertisementAudits[index].add(
@@ -430,7 +430,7 @@ struct BeaconJudge {
     /// Compares the levels at all receivers with those of the plan, even if no event was lost.
     private mutating func judgeLevel(_ index: Int) {
         guard !isWalk, let expected = auditor.expectedLevels, let sender = owners[index].sender else { return }
-        let received = heard(index).map { record in
+        let received = recordsPerReceiver(index).map { record in
             record.sources.first { $0.sender == sender }?.lowestLevel.value
         }
         let finding = expected.finding(
@@ -448,14 +448,14 @@ struct BeaconJudge {
     /// - Parameter commonEventsPerSecond: The number of events of all advertisements per second, if they are sent in
     ///   turn.
     private mutating func judgeTelemetry(_ index: Int, _ commonEventsPerSecond: Double?) {
-        if let percent = heard(index).compactMap(\.batteryPercent).last {
+        if let percent = recordsPerReceiver(index).compactMap(\.batteryPercent).last {
             advertisementAudits[index].batteryPercent = percent
             if percent < Auditor.lowBatteryPercent {
                 advertisementAudits[index].add(.lowBattery, "its battery has \(percent) %")
             }
         }
         guard case .telemetry = advertisementAudits[index].expected.content else { return }
-        let records = heard(index).map(\.telemetry)
+        let records = recordsPerReceiver(index).map(\.telemetry)
         guard let record = records.max(by: { $0.count < $1.count }), let last = record.last else { return }
         advertisementAudits[index].telemetry = last.frame
         if let battery = last.frame.batteryMillivolts, TelemetryRule.batteries.contains(Int(battery)),

@@ -65,7 +65,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             takePackets()
             throw startFailure
         }
-        if runner.isRunning { consumer.begin(at: heard(now)) }
+        if runner.isRunning { consumer.begin(at: heardInstant(now)) }
         while runner.ended == nil, !consumer.isSatisfied {
             // The loop runs once for each report, so it compares the deadlines without building a list of them.
             lastPacket = nil
@@ -78,7 +78,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             if isStopWanted, runner.ended == nil { runner.handle(.stop) }
             takePackets()
             // A short interruption is reported even if the runner repairs it in the same iteration.
-            if state(runner) != source.state { source.change(state(runner), at: heard(now)) }
+            if state(runner) != source.state { source.change(state(runner), at: heardInstant(now)) }
             runner.wake()
             takePackets()
             source.counts.restarts = scan?.restarts ?? source.counts.restarts
@@ -87,19 +87,19 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             // While packets wait, the current time is the time at which the last taken packet arrived. Otherwise a busy
             // consumer would count its own delay as a silence.
             let current = lastPacket ?? self.now
-            source.change(state(runner), at: heard(current))
+            source.change(state(runner), at: heardInstant(current))
             if current >= nextLossCheck {
                 nextLossCheck = current.advanced(byMicroseconds: Self.longestWait)
                 source.counts.lostInKernel = droppedByKernel
             }
-            source.advance(to: heard(current))
-            consumer.handleIdle(at: heard(current))
+            source.advance(to: heardInstant(current))
+            consumer.handleIdle(at: heardInstant(current))
             if self.now >= end { runner.handle(.stop) }
         }
         if runner.ended == nil { runner.handle(.stop) }
         takePackets()
         source.counts.lostInKernel = droppedByKernel
-        consumer.finish(at: heard(now))
+        consumer.finish(at: heardInstant(now))
         if let lost = source.counts.lostInKernel, lost > 0 {
             consumer.say(
                 "\(source.adapter?.description ?? "the adapter"): \(lost) reports were lost in the kernel, because they arrived faster "
@@ -121,7 +121,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             }
             guard isFromController else { return }
             lastPacket = time
-            source?.take(packet, at: heard(time))
+            source?.take(packet, at: heardInstant(time))
         }
     }
 
@@ -164,7 +164,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         if isStopWanted { runner.handle(.stop) }
     }
 
-    private func heard(_ instant: HCIInstant) -> HeardInstant { clock.heard(instant) }
+    private func heardInstant(_ instant: HCIInstant) -> HeardInstant { clock.heard(instant) }
 
     var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
     var isStopWanted: Bool { signals.takenAt != nil }

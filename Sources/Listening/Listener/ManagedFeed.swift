@@ -46,12 +46,12 @@ final class ManagedFeed: SightingFeed {
 
     private var name: AdapterName { .managed(index: index) }
     private var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
-    private func heard(_ instant: HCIInstant) -> HeardInstant { clock.heard(instant) }
+    private func heardInstant(_ instant: HCIInstant) -> HeardInstant { clock.heard(instant) }
 
     /// Converts the moment of a session's report to the clock of the source.
-    private func heard(_ report: HeardReport) -> HeardReport {
+    private func converted(_ report: HeardReport) -> HeardReport {
         let sighting = report.sighting
-        let instant = heard(HCIInstant(nanoseconds: sighting.instant.nanoseconds))
+        let instant = heardInstant(HCIInstant(nanoseconds: sighting.instant.nanoseconds))
         return HeardReport(
             sighting: Sighting(
                 at: instant, from: sighting.sender, rssi: sighting.rssi, isScanResponse: sighting.isScanResponse),
@@ -69,21 +69,21 @@ final class ManagedFeed: SightingFeed {
         consumer.say(
             "\(name) reports which beacons are present and how strong they are, but not how often they send: the kernel drops repeated reports",
             isWarning: true)
-        consumer.begin(at: heard(now))
+        consumer.begin(at: heardInstant(now))
         while now < end, !consumer.isSatisfied, signals.takenAt == nil {
             let isListening = running.map { !$0.session.isAsleep } ?? false
-            source.change(isListening ? .listening : .recovering, at: heard(now))
+            source.change(isListening ? .listening : .recovering, at: heardInstant(now))
             source.counts.restarts = restartsBefore + (session?.restarts ?? 0)
-            source.advance(to: heard(now))
-            consumer.handleIdle(at: heard(now))
+            source.advance(to: heardInstant(now))
+            consumer.handleIdle(at: heardInstant(now))
             let tick = now.advanced(byMicroseconds: Self.longestWait)
             let nextWakeUp = consumer.nextWakeUp.map(clock.session) ?? tick
             step(source, consumer, until: min(end, tick, nextWakeUp))
             clock.update()
         }
         stop()
-        source.change(.off, at: heard(now))
-        consumer.finish(at: heard(now))
+        source.change(.off, at: heardInstant(now))
+        consumer.finish(at: heardInstant(now))
     }
 
     /// Receives until `deadline`, or tries to start again if the kernel does not scan.
@@ -97,7 +97,7 @@ final class ManagedFeed: SightingFeed {
                 try start()
                 return consumer.say("listening again on \(name)", isWarning: false)
             }
-            try running.session.receive(until: deadline) { source.take(heard($0), $1) }
+            try running.session.receive(until: deadline) { source.take(converted($0), $1) }
         } catch ManagementError.channel(.interrupted) {
             return
         } catch {

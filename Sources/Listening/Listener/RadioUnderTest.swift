@@ -132,20 +132,20 @@ final class RadioUnderTest {
         scan?.takeEvents { event in
             switch event {
             case .packet(let packet, isFromController: true, let time) where packet.kind == .event:
-                reader.take(event: packet.octets.span, in: packet.octets.indices, at: heard(time)) {
+                reader.take(event: packet.octets.span, in: packet.octets.indices, at: heardInstant(time)) {
                     report, octets, range in
                     take(report, judge(range.map { octets[$0] }))
                 }
             case .packet: break
             // The time in which another program scans does not count, because its scan may filter duplicates. The time
             // in which the radio is deaf counts.
-            case .state(.listening, let time), .state(.deaf, let time): delivery?.begin(at: heard(time))
-            case .state(_, let time): delivery?.end(at: heard(time))
+            case .state(.listening, let time), .state(.deaf, let time): delivery?.begin(at: heardInstant(time))
+            case .state(_, let time): delivery?.end(at: heardInstant(time))
             }
         }
     }
 
-    private func heard(_ instant: HCIInstant) -> HeardInstant { HeardInstant(nanoseconds: instant.nanoseconds) }
+    private func heardInstant(_ instant: HCIInstant) -> HeardInstant { HeardInstant(nanoseconds: instant.nanoseconds) }
 
     private func take(_ report: HeardReport, _ judgement: OctetsJudgement?) {
         delivery?.reportsFromAllSenders += 1

@@ -191,10 +191,10 @@ private struct StayFeed {
                 consumer.begin(session: survey.session(of: current))
             }
             while vector < current.vectors.upperBound, !consumer.isSatisfied {
-                let heard = survey.vector(vector)
+                let second = survey.vector(vector)
                 consumer.take(
-                    seconds: heard.seconds,
-                    zip(heard.readings, survey.packets(vector)).map {
+                    seconds: second.seconds,
+                    zip(second.readings, survey.packets(vector)).map {
                         HeardBeacon(survey.beacons[$0.beacon], levels: $1)
                     })
                 vector += 1

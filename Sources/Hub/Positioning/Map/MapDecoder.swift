@@ -80,7 +80,7 @@ private struct MapDecoder {
             let statistics = readStatistics(root, beacons: beacons.count)
         else { return nil }
         guard statistics.count == places.count else {
-            decoder.error("statistics has \(statistics.count) places, but places has \(places.count)", at: root)
+            decoder.error("\"statistics\" has \(statistics.count) places, but \"places\" has \(places.count)", at: root)
             return nil
         }
         var map = SignalMap(places: places, beacons: beacons, statistics: statistics)
