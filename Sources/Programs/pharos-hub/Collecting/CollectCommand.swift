@@ -23,7 +23,7 @@ struct CollectCommand: ParsableCommand {
             (exit 65); if they come from the broker, they are ignored with a warning. A receiver that sends nothing \
             for 15 s counts as dead, and so does a receiver that works but receives nothing. Beacons that only a dead \
             receiver could receive become unknown, not gone. `pharos where` reads the state file, and `pharos history` \
-            reads the database of "history". `pharos status` shows a collector that follows the broker, unless it has \
+            reads the database of "history". `pharos status` shows a collector that follows the broker and has no \
             --state-file. If the file has "postgresql", several collectors of one site can follow the broker: one is \
             active, and the others stand by until it ends.
             """)

@@ -12,8 +12,9 @@ struct MapFit: ParsableCommand {
             pharos map fit survey.jsonl --algorithm gauss --output map.json
             pharos map fit --from-site museum-site.json --output map.json
 
-            auto leaves out each visit in turn, locates it with every algorithm, and takes the algorithm with the \
-            smallest mean error. It prints how much better that algorithm is. Equal surveys give equal files.
+            By default, the command leaves out each visit in turn, locates it with every algorithm, and takes the \
+            algorithm with the smallest mean error. It prints how much better that algorithm is. Equal surveys give \
+            equal files.
 
             --from-site computes the levels from a site file: from the positions and powers of the beacons, the path \
             loss and the walls. The name of a beacon in the site file must be its name or identity in received \

@@ -80,8 +80,8 @@ struct PlanBackgroundOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Load of each channel: Wi-Fi channels with the share of the time in which each sends, such as wifi-1-6-11:0.3 "
-                + "(default: 0.25), or shares such as 37:0,38:0.1,39:0.05,data:0.2, where data means the secondary channels.",
+            "Wi-Fi channels and the share of the time in which each of them sends, such as wifi-1-6-11:0.3 (default: 0.25). "
+                + "Or the load of each Bluetooth channel, such as 37:0,38:0.1,39:0.05,data:0.2; data is all secondary channels.",
             discussion:
                 "A Wi-Fi channel disturbs the Bluetooth channels inside its 16.6 MHz (IEEE 802.11, OFDM). The Wi-Fi channels "
                 + "1, 6 and 11 leave the Bluetooth channels 37, 38 and 39 free. The Wi-Fi channels 3, 4 and 5 disturb 38, "
@@ -137,8 +137,8 @@ struct PlanScannerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "PHY on which the scanner receives extended advertising: 1M or coded (default: none, legacy PDUs only, as apps on "
-                + "phones do unless they ask for more; continuous receives all).", valueName: "phy"),
+            "PHY on which the scanner receives extended advertising: 1M or coded (default: none, so it receives only legacy "
+                + "PDUs, as apps on phones do by default; the scanner continuous receives all PDUs).", valueName: "phy"),
         completion: .list(ScannerPHY.allCases.map(\.rawValue)), transform: PlanValue.scannerPHY)
     var scannerPhy: ScannerPHY?
 
