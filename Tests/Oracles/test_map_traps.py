@@ -255,7 +255,7 @@ def test_numbers_that_flatter_say_so(tmp_path):
     for sessions in ["may"], ["may", "june"]:
         surveyed(tmp_path / "s.jsonl", sessions)
         fit = pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", "gauss", "--output", tmp_path / "m")
-        assert ("one session only: on another day the errors are larger" in fit.out) == (len(sessions) == 1)
+        assert ("one session only: expect larger errors on another day" in fit.out) == (len(sessions) == 1)
         told = pharos.checked("map", "evaluate", tmp_path / "s.jsonl", "--leave", "visit", "--algorithm", "nn")
         assert ("leaving out a visit removes its place from the map" in told.err) == (len(sessions) == 1)
         single = pharos.checked("map", "evaluate", tmp_path / "s.jsonl", "--leave", "fingerprint", "--algorithm", "nn")

@@ -129,7 +129,8 @@ package enum BrokerKeys {
     static let espresense = Key("espresense", .boolean, "Publish ESPresense's topics too.", default: false)
     static let theengs = Key("theengs", .boolean, "Publish Theengs' topics too.", default: false)
     static let raddec = Key(
-        "raddec", .boolean, "Publish reelyActive's raddecs too, under raddec/RECEIVER.", default: false)
+        "raddec", .boolean, "Also publish messages in reelyActive's format raddec, on the topic raddec/RECEIVER.",
+        default: false)
     static let homeAssistant = Key(
         "homeAssistant", homeAssistantType,
         "Also publish discovery messages, with which Home Assistant adds all beacons and zones. If \"beacons\" is false: "

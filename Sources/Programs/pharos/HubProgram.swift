@@ -55,7 +55,7 @@ extension HubCommand {
 
 /// The arguments that the commands of pharos-hub share, for completions.
 struct HubArguments: ParsableArguments {
-    @Argument(help: "Files of the command.", completion: .file()) var files: [String] = []
+    @Argument(help: "Files that the command reads.", completion: .file()) var files: [String] = []
     @Option(name: .shortAndLong, help: "Adapter that receives, such as hci0.", completion: .adapters)
     var adapter: String?
     @Option(help: "Capture to read instead of an adapter.", completion: .file()) var replay: String?

@@ -78,8 +78,8 @@ public struct SignalMap: Sendable {
         for key in survey.sharedIdentities.sorted() {
             guard let number = survey.existingNumber(of: key), seconds[number] > 0 else { continue }
             notices.append(
-                "several devices send \(key): its levels in \(seconds[number]) seconds are left out, because they were "
-                    + "recorded without an address")
+                "several devices send \(key): \(seconds[number]) seconds with its levels are left out, because they were "
+                    + "recorded without the devices' addresses")
             seconds[number] = 0
         }
         let receivedBeacons = seconds.indices.filter { seconds[$0] > 0 }.sorted {

@@ -112,8 +112,8 @@ public struct FitReport: Sendable {
         }
         if sessions < 2 {
             sentences.append(
-                "one session only: on another day the errors are larger; the regions are widened by the usual changes "
-                    + "of levels from day to day; survey on a second day")
+                "one session only: expect larger errors on another day; the regions already allow for the usual changes "
+                    + "of levels from day to day; to measure these changes, survey on a second day")
         }
         return sentences
     }

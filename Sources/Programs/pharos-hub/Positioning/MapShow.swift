@@ -7,7 +7,7 @@ internal import Positioning
 struct MapShow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show a map: its levels, its errors, and where another beacon or recording would help.",
+        abstract: "Show a map: signal levels, position errors, and where another beacon or recording would help.",
         discussion: """
             pharos map show map.json
             pharos map show map.json --html map.html --site museum-site.json

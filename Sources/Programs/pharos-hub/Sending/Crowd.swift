@@ -95,13 +95,13 @@ struct Crowd: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Scan window of a scanner that pharos plan scanners does not list.", valueName: "ms"),
+        help: ArgumentHelp("Scan window of a scanner that `pharos plan scanners` does not list.", valueName: "ms"),
         transform: Self.scanTime)
     var scanWindowMs: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Scan interval of a scanner that pharos plan scanners does not list.", valueName: "ms"),
+        help: ArgumentHelp("Scan interval of a scanner that `pharos plan scanners` does not list.", valueName: "ms"),
         transform: Self.scanTime)
     var scanIntervalMs: Int?
 

@@ -218,8 +218,8 @@ struct FleetRename: ParsableCommand {
         discussion: """
             Changes the fleet file, its tables and the lock. If the fleet file or its table has the new name already, \
             only the lock is changed. The file of a beacon's identity key gets the new name, too. Names have letters \
-            from a to z, digits, '.', '_' and '-', so write ae, oe, ue for umlauts. Names for people are in the column \
-            `title`. Examples:
+            from a to z, digits, '.', '_' and '-', so write ae, oe, ue for umlauts. The column `title` of the table has \
+            names for people, such as "Main hall". Examples:
 
               pharos fleet rename museum.json museum/ground ground-floor
               pharos fleet rename museum.json hall-3 hall-east

@@ -19,9 +19,9 @@ struct Scan: ParsableCommand {
             identity from it into `pharos find`. Tags and phones of networks (Find My, Find Hub, SmartTag, Tile, \
             Fast Pair, Exposure Notification) are only counted, because they change their addresses.
 
-            Receiving on hciN needs CAP_NET_RAW. The virtual adapter receives all beacons of the files of --known, or a \
-            sample, with simulated sensor values (21 degrees Celsius, 2.9 V); virtual?path=tour walks from beacon to \
-            beacon.
+            Receiving on hciN needs CAP_NET_RAW. The virtual adapter receives simulated beacons: those of the files of \
+            --known, or a sample if there is no --known. Sensor values are simulated, too (21 degrees Celsius, 2.9 V). \
+            With virtual?path=tour, the receiver moves from beacon to beacon.
             """)
 
     @OptionGroup var source: ScanSourceOptions

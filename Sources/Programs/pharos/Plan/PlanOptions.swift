@@ -144,13 +144,13 @@ struct PlanScannerOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Scan window of a scanner that pharos plan scanners does not list.", valueName: "ms"),
+        help: ArgumentHelp("Scan window of a scanner that `pharos plan scanners` does not list.", valueName: "ms"),
         transform: PlanValue.scanTime)
     var scanWindowMs: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Scan interval of a scanner that pharos plan scanners does not list.", valueName: "ms"),
+        help: ArgumentHelp("Scan interval of a scanner that `pharos plan scanners` does not list.", valueName: "ms"),
         transform: PlanValue.scanTime)
     var scanIntervalMs: Int?
 
