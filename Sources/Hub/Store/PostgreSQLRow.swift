@@ -22,6 +22,9 @@ public struct PostgreSQLRow: Hashable, Sendable {
         self.text = text
     }
 
+    /// Each row on its own. A line end within a value is escaped, so each line of the text is a row.
+    public var lines: [PostgreSQLRow] { text.split(separator: "\n").map { PostgreSQLRow(table, text: "\($0)\n") } }
+
     /// Creates the row of a sighting.
     init(_ sighting: SightingRow, at site: String) {
         let level = sighting.level.map { "\(($0 * 100).rounded() / 100)" }

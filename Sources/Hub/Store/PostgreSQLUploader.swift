@@ -34,7 +34,8 @@ public final class PostgreSQLUploader {
         /// present at the site.
         case locked(PostgreSQLPresence?)
         case lockedByAnother
-        case written
+        /// The rows are written, except for those that the database refused, each with its error.
+        case written(refused: [PostgreSQLError])
         case failed(PostgreSQLError)
     }
 
@@ -139,9 +140,7 @@ public final class PostgreSQLUploader {
                 history = connection
                 switch job {
                 case .lock: answer = try lock(connection, site)
-                case .write(let rows):
-                    try connection.write(rows)
-                    answer = .written
+                case .write(let rows): answer = .written(refused: try write(rows, to: connection))
                 }
             } catch {
                 // After a refusal of data the connection is still good. After any other error, the next job connects
@@ -156,6 +155,41 @@ public final class PostgreSQLUploader {
     private static func lock(_ history: PostgreSQLHistory, _ site: String) throws(PostgreSQLError) -> Answer {
         if try history.holdsLock() { return .locked(nil) }
         return try history.takeLock(of: site) ? .locked(try history.presence(at: site)) : .lockedByAnother
+    }
+
+    /// Writes the rows of messages. If there is only one message, its rows are written without those that the database
+    /// refuses. Of several messages, all are written or none.
+    ///
+    /// - Returns: The error of each row that was refused.
+    private static func write(
+        _ rows: [PostgreSQLRow], to history: PostgreSQLHistory
+    ) throws(PostgreSQLError) -> [PostgreSQLError] {
+        guard rows.count == 1 else {
+            try history.write(rows)
+            return []
+        }
+        return try writeAccepted(rows, to: history)
+    }
+
+    /// Writes rows without those that the database refuses. If the database refuses several rows, writes each half of
+    /// them on its own.
+    ///
+    /// - Returns: The error of each row that was refused.
+    private static func writeAccepted(
+        _ rows: [PostgreSQLRow], to history: PostgreSQLHistory
+    ) throws(PostgreSQLError) -> [PostgreSQLError] {
+        do throws(PostgreSQLError) {
+            try history.write(rows)
+            return []
+        } catch {
+            guard error.kind == .data else { throw error }
+            let lines = rows.flatMap(\.lines)
+            guard lines.count > 1 else { return [error] }
+            let middle = lines.count / 2
+            let refusedBefore = try writeAccepted(Array(lines[..<middle]), to: history)
+            let refusedAfter = try writeAccepted(Array(lines[middle...]), to: history)
+            return refusedBefore + refusedAfter
+        }
     }
 
     // MARK: Adding
@@ -227,8 +261,8 @@ public final class PostgreSQLUploader {
 
     /// Passes the next events of the ledger to the thread. If there are none, passes the next messages of the outbox.
     private func writeNext() {
-        // After the database has refused the data of a batch, messages and events are written one by one, so that only
-        // the refused message or event is dropped.
+        // After the database has refused the data of a batch, messages and events are written one by one. The other
+        // messages then do not wait until the refused rows of a message are found.
         let limit = lastError?.kind == .data ? 1 : Self.batch
         if mayHaveEvents, let events = ledger?.waiting(for: EventLedger.postgreSQL, limit: limit) {
             mayHaveEvents = !events.isEmpty
@@ -264,14 +298,16 @@ public final class PostgreSQLUploader {
         case .lockedByAnother:
             siteLock = .heldByAnother
             reportSuccess()
-        case .written:
+        case .written(let refused):
             reportSuccess()
             removeInFlight()
+            guard let error = refused.first else { return }
+            let dropped =
+                refused.count == 1 ? "this event or sighting is" : "\(refused.count) events or sightings are"
+            notices.append(Notice("\(error): \(dropped) dropped", isWarning: true))
+            // The next messages often have the same fault, so they are still written one by one.
+            lastError = error
         case .failed(let error) where error.kind == .data:
-            if inFlight.count + inFlightEvents.count == 1 {
-                notices.append(Notice("\(error): this batch of events or sightings is dropped", isWarning: true))
-                removeInFlight()
-            }
             // The messages and events of a refused batch stay in the outbox and the ledger. The next batch contains
             // only the first of them.
             (inFlight, inFlightEvents) = ([], [])
