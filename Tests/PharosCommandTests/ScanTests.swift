@@ -102,6 +102,14 @@ import Testing
         #expect(result.errors.contains("The kernel drops repeated reports on hci3:mgmt, so levels cannot be averaged"))
     }
 
+    @Test func distancesOfACalibrationMayHaveAUnit() throws {
+        let command = ["calibrate", "--strongest", "--distance-m"]
+        let equal = try Program.run(command + ["2", "--distance-m", "2 m"])
+        #expect(equal.code == 64 && equal.errors.contains("The same --distance-m is given twice."), "\(equal.errors)")
+        let far = try Program.run(command + ["101m"])
+        #expect(far.code == 64 && far.errors.contains("101m is out of range 0.1...100 m"), "\(far.errors)")
+    }
+
     /// The kernel reports a beacon once, so it would seem to leave at the end of the first silence.
     @Test func monitorRefusesAnAdapterThatDropsRepeats() throws {
         let result = try Program.run("scan", "--monitor", Self.identity, "--adapter", "hci3:mgmt")

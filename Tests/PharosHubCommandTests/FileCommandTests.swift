@@ -110,8 +110,8 @@ import Testing
 
     @Test func aNewZoneThatABeaconCanNeverEnterGetsAWarning() throws {
         let arguments = ["zones", "init", "-", "--beacon", "keys=service:0xFFF6"]
-        let made = try HubProgram.run(arguments + ["--within-m", "2"])
-        #expect(made.code == 0 && made.output.contains("withinM"), "\(made.output)")
+        let made = try HubProgram.run(arguments + ["--within-m", "1.5 m"])
+        #expect(made.code == 0 && made.output.contains("\"withinM\": 1.5"), "\(made.output)")
         #expect(made.errors.contains("\"keys\"") && made.errors.contains("use --above-dbm"), "\(made.errors)")
         #expect(try HubProgram.run(arguments).errors.isEmpty)
     }

@@ -147,14 +147,6 @@ package enum OptionValue {
         return String(text.map { $0 == "," ? "." : dashes.contains($0) ? "-" : $0 })
     }
 
-    /// Parses a distance in metres, such as `1.5`.
-    package static func metres(_ text: String) throws -> Double {
-        guard let metres = Double(text), metres.isFinite else {
-            throw Mistake("write a number of metres without a unit, such as 1.5" + plainNumberAdvice(text))
-        }
-        return metres
-    }
-
     /// Parses a whole number: decimal, or hexadecimal after 0x.
     package static func integer(_ text: String) throws -> Int {
         let isNegative = text.hasPrefix("-")

@@ -36,7 +36,7 @@ struct InventoryStart: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Distance up to which a beacon is near (default: withinM of the file, or 1).", valueName: "m"),
-        transform: OptionValue.metres)
+        transform: { try OptionValue.number($0, in: 0.1...100, "m") })
     var withinM: Double?
 
     @Option(
@@ -78,7 +78,6 @@ struct InventoryStart: ParsableCommand {
         if !receivers.isEmpty && (receiver.adapter != nil || !receiver.replay.isEmpty) {
             throw ValidationError("--receivers names the adapters; --adapter and --replay cannot be used with it.")
         }
-        if let withinM { try OptionValue.check("--within-m", withinM, in: 0.1...100) }
         if rounds != nil && rule == .sharedQueue {
             throw ValidationError("--rounds cannot be used with --rule shared-queue: give a --capacity.")
         }

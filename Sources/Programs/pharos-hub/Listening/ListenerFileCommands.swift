@@ -174,7 +174,7 @@ struct ZonesInit: ParsableCommand {
         help: ArgumentHelp(
             "Distance below which a beacon is inside (default: 2). If a beacon is named only by an address, a name or a "
                 + "service, its distance is unknown, and the default is --above-dbm -70.",
-            valueName: "metres"), transform: OptionValue.metres)
+            valueName: "m"), transform: { try OptionValue.number($0, in: 0.01...1000, "m") })
     var withinM: Double?
 
     @Option(
@@ -188,7 +188,6 @@ struct ZonesInit: ParsableCommand {
 
     func validate() throws {
         if withinM != nil, aboveDbm != nil { throw ValidationError("Give either --within-m or --above-dbm.") }
-        if let withinM { try OptionValue.check("--within-m", withinM, in: 0.01...1000) }
         guard start.beacon.isEmpty else { return }
         throw ValidationError(
             start.known.isEmpty

@@ -36,7 +36,7 @@ struct Calibrate: ParsableCommand {
         help: ArgumentHelp(
             "Distance between beacon and receiver (default: 1). Several distances also give the path-loss exponent.",
             valueName: "m"),
-        transform: Self.distance)
+        transform: { try OptionValue.number($0, in: 0.1...100, "m") })
     var distanceM: [Double] = []
 
     @Option(
@@ -175,13 +175,6 @@ struct Calibrate: ParsableCommand {
     }
 
     private static func meters(_ value: Double) -> String { NumberFormat.rounded(value, 3) }
-
-    private static func distance(_ text: String) throws -> Double {
-        guard let thousandths = DecimalText.thousandths(text), (100...100_000).contains(thousandths) else {
-            throw Mistake("a distance is 0.1...100 m")
-        }
-        return Double(thousandths) / 1000
-    }
 
     /// Returns the transmit power that the profile requests.
     private static func radioPower(_ text: [UInt8], _ path: String) throws -> Int? {
