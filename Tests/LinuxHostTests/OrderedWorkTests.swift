@@ -2,6 +2,16 @@ import LinuxHost
 import Synchronization
 import Testing
 
+@Suite struct ProcessorsTests {
+    /// The kernel shows the processors of a thread as a mask in hexadecimal digits.
+    @Test func onlyTheProcessorsThatTheProcessMayUseCount() throws {
+        let status = String(decoding: try Files.read("/proc/thread-self/status"), as: UTF8.self)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") })
+        let mask = line.dropFirst("Cpus_allowed:".count).compactMap(\.hexDigitValue)
+        #expect(Processors.count == mask.reduce(0) { $0 + $1.nonzeroBitCount })
+    }
+}
+
 @Suite("Work that threads share")
 struct OrderedWorkTests {
     @Test("pieces are returned in order, whichever thread makes them", arguments: [1, 2, 7])

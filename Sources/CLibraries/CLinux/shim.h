@@ -78,6 +78,16 @@ static inline int pharos_clock_watch_arm(int timer) {
     return (int)syscall(SYS_timerfd_settime, timer, absolute | cancelOnSet, never, (void *)0);
 }
 
+// Returns the number of processors on which the calling thread may run (sched_getaffinity(2)), or -1. The C library
+// declares it only with _GNU_SOURCE.
+static inline int pharos_usable_processors(void) {
+    unsigned long mask[128];
+    long size = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+    int count = size < 0 ? -1 : 0;
+    for (long index = 0; index < size / (long)sizeof mask[0]; index++) count += __builtin_popcountl(mask[index]);
+    return count;
+}
+
 // Calls renameat2(2) within one directory, with the flag 1 (RENAME_NOREPLACE) or 2 (RENAME_EXCHANGE). The C library
 // declares it, and O_PATH, only with _GNU_SOURCE.
 static inline int pharos_rename(int directory, const char *name, const char *other, unsigned flags) {

@@ -132,8 +132,9 @@ public struct SiteCoverage: Sendable {
         return zip(scanners.parts, received).map { ($0.share, $1) }
     }
 
-    /// Returns about `limit` or fewer places of a square grid inside an outline, or inside the bounds if there is no
-    /// outline.
+    /// Returns places of a square grid inside an outline, or inside the bounds if there is no outline. Their number is
+    /// about `limit` or smaller. It can exceed `limit` by one row and one column, because both ends of a side have
+    /// places: a square with a limit of 4 has 9 places, with a limit of 400 it has 441.
     ///
     /// - Returns: the places row by row, and their spacing in m.
     public static func grid(

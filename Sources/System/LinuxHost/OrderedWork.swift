@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Computes numbered pieces of work on several threads, and returns them in order to one thread.
@@ -190,6 +191,10 @@ public enum BackgroundThread {
 
 /// The processors of this machine.
 public enum Processors {
-    /// The number of processors that are online, at least 1.
-    public static var count: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+    /// The number of processors that this process may use, at least 1. A container or `taskset` may allow fewer than
+    /// the machine has.
+    public static var count: Int {
+        let usable = Int(pharos_usable_processors())
+        return usable > 0 ? usable : max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    }
 }

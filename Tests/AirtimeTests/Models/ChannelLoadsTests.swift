@@ -45,6 +45,11 @@ import Testing
         #expect(throws: (any Error).self) { try Self.loads(text) }
     }
 
+    @Test func theErrorNamesTheWrongWiFiChannel() {
+        let error = #expect(throws: AirtimeError.self) { try ChannelLoads(wifi: [1, 6, 14], share: 0.3) }
+        #expect("\(String(describing: error))".contains("14"), "\(String(describing: error))")
+    }
+
     /// For one beacon and packets of equal length, the probability is the mean of (1 - O)² over the channels.
     @Test func clearProbabilityIsTheMeanOverTheChannels() throws {
         let load = try BackgroundLoad(ChannelLoads(primary: [0, 0.25, 0.5], secondary: 0))

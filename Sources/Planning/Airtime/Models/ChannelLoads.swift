@@ -48,9 +48,8 @@ public struct ChannelLoads: Hashable, Sendable {
     ///
     /// Throws for channels outside 1...13, and for a share outside 0..<1.
     public init(wifi channels: [Int], share: Double) throws(AirtimeError) {
-        guard !channels.isEmpty, channels.allSatisfy((1...13).contains) else {
-            throw .quantity(name: "a Wi-Fi channel (1...13)", value: Double(channels.first ?? 0))
-        }
+        let wrongChannel = channels.isEmpty ? 0 : channels.first { !(1...13).contains($0) }
+        if let wrongChannel { throw .quantity(name: "a Wi-Fi channel (1...13)", value: Double(wrongChannel)) }
         guard share >= 0, share < 1 else {
             throw .quantity(name: "a background load (0 or more, less than 1)", value: share)
         }
