@@ -34,6 +34,7 @@ struct RangeQuestionTests {
         #expect(grids.map { $0["beaconsAtCellCenter"]?.value } == [316, 140])
         #expect(isNear(grids.map { $0["farthestM"]?.value }, [7.071, 10.607]))
         #expect(answer.notes.contains { $0.contains("A widely read thesis counts 250 beacons") })
+        #expect(answer.notes.contains { $0.contains("counted in range of a receiver such as a phone: at a beacon") })
     }
 
     @Test func theSentenceNamesTheBody() throws {

@@ -70,7 +70,7 @@ public struct DensityQuestion: Sendable {
         answer.noteRounding(of: air)
         if spacing != nil {
             answer.note(
-                "On the square grid, a receiver at a beacon has that many beacons in range. At some other places a few "
+                "On the square grid, a receiver such as a phone has that many beacons in range if it is at a beacon. At some other places a few "
                     + "more beacons are in range: for a reserve there, use a slightly wider grid.")
         }
         answer.note(range.note)

@@ -261,6 +261,10 @@ public struct RangeQuestion: Sendable {
                 "grid of \(meters(grid.spacing))", .word(grid.countText),
                 remark: "beacons in range; a place is at most \(meters(grid.farthest)) from a beacon")
         }
+        guard !grids.isEmpty else { return }
+        answer.note(
+            "The beacons of a grid are counted in range of a receiver such as a phone: at a beacon, in the middle between "
+                + "four beacons, and on average over all places.")
     }
 
     /// Returns a row for each model, with a column for each value that the question requests.
