@@ -70,8 +70,8 @@ public struct DensityQuestion: Sendable {
         answer.noteRounding(of: air)
         if spacing != nil {
             answer.note(
-                "On the square grid, a receiver such as a phone has that many beacons in range if it is at a beacon. At some other places a few "
-                    + "more beacons are in range: for a reserve there, use a slightly wider grid.")
+                "On the square grid, a receiver at a beacon, such as a phone, has that many beacons in range. At some "
+                    + "other places a few more beacons are in range: for a reserve there, use a slightly wider grid.")
         }
         answer.note(range.note)
         answer.noteTraffic(of: air.onlyFrame)
