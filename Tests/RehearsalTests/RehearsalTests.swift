@@ -42,6 +42,31 @@ struct RehearsalTests {
         #expect(throws: RehearsalError.self) { try read.add(first.tallies) }
     }
 
+    @Test("a report with counts in another format is refused with the command that replaces it")
+    func refusesOtherFormats() throws {
+        func message(_ text: String) -> String? {
+            do throws(RehearsalError) {
+                _ = try RehearsalTallies(report: Array(text.utf8), file: "a.json")
+                return nil
+            } catch {
+                return error.description
+            }
+        }
+        let report = #"{"version": "1.0", "seeds": [7], "replay": "rehearse b.json --seed 7", "tallies": {}}"#
+        #expect(
+            message(report)
+                == "a.json: the counts in this report of Pharos 1.0 have another format; rehearse again with this "
+                + "version: pharos rehearse b.json --seed 7 --json")
+        let sum = #"{"version": "1.0", "seeds": [7, 8], "replay": "rehearse b.json --seed 7", "tallies": {}}"#
+        #expect(
+            message(sum)
+                == "a.json: the counts in this report of Pharos 1.0 have another format; rehearse its 2 seeds again "
+                + "with this version, and add their reports")
+        #expect(
+            message("{}")
+                == "a.json: this is no report of a rehearsal: write one with `pharos rehearse --json`")
+    }
+
     @Test("the battery life of several runs is the mean of all runs")
     func averagesBatteryLives() throws {
         let tallies = try RehearsedWorld().rehearse(hours: 0.01).tallies

@@ -45,8 +45,21 @@ extension RehearsalTallies {
             throw RehearsalError(.malformed, problems.map { $0.text(file: file) })
         }
         guard let node = root["tallies"], let tallies = Self(node) else {
+            guard let version = root["version"]?.string, let replay = root["replay"]?.string,
+                let seeds = root["seeds"]?.elements
+            else {
+                throw RehearsalError(
+                    .malformed, "\(file): this is not a report of a rehearsal: write one with `pharos rehearse --json`")
+            }
+            // The arguments of a sum of several reports contain only the first seed.
+            let remedy =
+                seeds.count == 1
+                ? "rehearse again with this version: pharos \(TerminalText.line(replay)) --json"
+                : "rehearse its \(seeds.count) seeds again with this version, and add their reports"
             throw RehearsalError(
-                .malformed, "\(file): this is not a report that `pharos rehearse --json` of this version has written")
+                .malformed,
+                "\(file): the counts in this report of Pharos \(TerminalText.line(version)) have another format; "
+                    + remedy)
         }
         self = tallies
     }
