@@ -1,3 +1,4 @@
+import Airtime
 import Configuration
 import Testing
 
@@ -80,6 +81,25 @@ struct RehearsalTests {
         try sum.add(run(seed: 2, life: 600_000))
         try sum.add(run(seed: 3, life: 900_000))
         #expect(sum.beacons[0].rehearsedLife == 600_000)
+    }
+
+    @Test("the battery life of a beacon that is switched on late counts only the time since then")
+    func countsBatteryFromTheStart() throws {
+        // The telemetry is sent every 5 s, so the machines are switched on during the first 5 s of 36 s.
+        let world = try RehearsedWorld(frames: 2, interval: 100)
+        var options = Rehearsal.Options()
+        options.hours = 0.01
+        options.phones = 0
+        options.battery = (
+            try #require(BeaconChip.named("nrf52832")), try #require(BeaconBattery.named("cr2032"))
+        )
+        let result = try Rehearsal(try world.fleet(), options).run(version: "test")
+        let beacons = try #require(result).tallies.beacons
+        #expect(beacons.count == 6)
+        for beacon in beacons {
+            let ratio = Double(beacon.rehearsedLife) / Double(beacon.plannedLife)
+            #expect(abs(ratio - 1) < 0.01, "\(beacon.name): \(ratio)")
+        }
     }
 
     @Test(

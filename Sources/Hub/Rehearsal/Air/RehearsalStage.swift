@@ -507,7 +507,8 @@ struct RehearsalStage {
             }
             tallies.beacons[beacon] = counted
         }
-        tallies.countBatteries(rehearsal)
+        // The machines of the beacons are the first emitters, in the order of the fleet.
+        tallies.countBatteries(rehearsal, begins: emitters.prefix(fleet.beacons.count).map(\.begin))
         if let rooms, rooms.end < end {
             tallies.notes.append(
                 "The collector ran for the first \(NumberFormat.significant(Double(rooms.end) / 3600e6)) h, because it takes "

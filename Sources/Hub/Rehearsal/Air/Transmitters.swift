@@ -18,6 +18,8 @@ final class Transmitters: Sendable {
         /// The index of the beacon whose advertisements the device sends.
         let beacon: Int
         let isClone: Bool
+        /// The time at which the device is switched on, in µs from the beginning of the rehearsal.
+        let begin: Int
     }
 
     private struct State: Sendable {
@@ -50,17 +52,16 @@ final class Transmitters: Sendable {
         threads: Int
     ) throws(SystemError) {
         let clones = faults.filter { $0.kind == .clone }
-        var emitters = fleet.beacons.indices.map { Emitter(beacon: $0, isClone: false) }
-        var begins = fleet.beacons.indices.map { index in
+        var emitters = fleet.beacons.indices.map { index in
             // The machines are switched on at random times, because machines that start together send at the same times
             // for hours: only advDelay moves them apart.
             var random = SplitMix64(seed: RehearsalSeed.mix(seed, 3, index))
-            return Int(random.nextUnit() * fleet.beacons[index].spreadMicroseconds(end: end)) + 1
+            let begin = Int(random.nextUnit() * fleet.beacons[index].spreadMicroseconds(end: end)) + 1
+            return Emitter(beacon: index, isClone: false, begin: begin)
         }
         for clone in clones {
             guard let beacon = fleet.beacons.firstIndex(where: { $0.name == clone.subject }) else { continue }
-            emitters.append(Emitter(beacon: beacon, isClone: true))
-            begins.append(Int(clone.atS * 1e6) + 1)
+            emitters.append(Emitter(beacon: beacon, isClone: true, begin: Int(clone.atS * 1e6) + 1))
         }
         self.emitters = emitters
         groups = max(1, min(threads, emitters.count))
@@ -68,7 +69,6 @@ final class Transmitters: Sendable {
         let state = Monitor(State(slices: Array(repeating: [], count: groups)))
         self.state = state
         let allEmitters = emitters
-        let allBegins = begins
         for group in 0..<groups {
             try BackgroundThread.start {
                 let machines = stride(from: group, to: allEmitters.count, by: groups).map { emitter in
@@ -77,8 +77,8 @@ final class Transmitters: Sendable {
                     let machineFaults = isClone ? [] : faults.filter { $0.subject == beacon.name }
                     return RehearsedMachine(
                         beacon, emitter: emitter, isClone: isClone, faults: machineFaults, seed: seed,
-                        begin: allBegins[emitter], endMicroseconds: end, startUnixSeconds: fleet.startUnixSeconds,
-                        tally: tallies[allEmitters[emitter].beacon])
+                        begin: allEmitters[emitter].begin, endMicroseconds: end,
+                        startUnixSeconds: fleet.startUnixSeconds, tally: tallies[allEmitters[emitter].beacon])
                 }
                 Self.work(
                     machines, indices: Array(stride(from: group, to: allEmitters.count, by: groups)), group, end, state)

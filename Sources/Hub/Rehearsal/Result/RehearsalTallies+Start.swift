@@ -51,11 +51,16 @@ extension RehearsalTallies {
     }
 
     /// Computes the battery lives from the numbers of events that were sent.
-    mutating func countBatteries(_ rehearsal: Rehearsal) {
+    ///
+    /// - Parameter begins: The time at which the machine of each beacon was switched on, in µs.
+    mutating func countBatteries(_ rehearsal: Rehearsal, begins: [Int]) {
         guard rehearsal.options.battery != nil else { return }
-        let time = Double(subject.milliseconds) * 1000
+        let end = Double(subject.milliseconds) * 1000
         for index in beacons.indices {
-            let periods = beacons[index].advertisements.map { time / Double(max(1, $0.events.reduce(0, +))) }
+            let time = end - Double(begins[index])
+            // A machine sends its first events as soon as it is switched on. So the number of events is larger than the
+            // number of periods, by half an event on average.
+            let periods = beacons[index].advertisements.map { time / (Double(max(1, $0.events.reduce(0, +))) - 0.5) }
             beacons[index].rehearsedLife =
                 (try? Self.life(rehearsal.fleet.beacons[index], rehearsal.options, periods: periods)) ?? 0
         }
