@@ -15,10 +15,11 @@ struct RehearsedWorld {
     ///   - beacons: The number of beacons, at most six.
     ///   - controller: The kind of controller of all machines.
     ///   - interval: The interval of the most frequent advertisement, in ms.
+    ///   - schedule: The keys that replace the interval; nil to use the interval.
     init(
         beacons count: Int = 6, controller: String = "extended", frames: Int = 1, interval: Double = 318.75,
         shadowing: Double = 3, scanner: String = "android-balanced", background: Double = 0,
-        targetSeconds: Double = 10
+        targetSeconds: Double = 10, schedule: String? = nil
     ) throws {
         directory = try TemporaryFolder()
         let more = [
@@ -32,7 +33,7 @@ struct RehearsedWorld {
             { "version": 1, "name": "world",
               "template": { "radioPowerDbm": 0, "calibration": { "default": -59 }, "advertisements": [
                 { "type": "ibeacon", "uuid": "3c2a6f0e-5b1d-4e77-9a48-0d6f2c9b7e11", "major": 1, "minor": "${minor}",
-                  "intervalMs": \(interval) }\(more[frames - 1])
+                  \(schedule ?? "\"intervalMs\": \(interval)") }\(more[frames - 1])
               ] },
               "defaults": { "controller": "\(controller)" },
               "identities": { "minor": { "within": "fleet" } },

@@ -76,7 +76,7 @@ struct VisitPlan {
                 PlannedPlace(
                     name: name, position: position, links: links.exactRow(at: position), bestBeacon: beacon,
                     detectedShare: detectedShare, detectionSeconds95: detectionSeconds95,
-                    cycleMicroseconds: beacon < 0 ? 0 : Self.cycle(of: fleet.model.beacons[beacon])))
+                    cycleMicroseconds: beacon < 0 ? 0 : Self.cycle(of: fleet.beacons[beacon])))
         }
         if let site = fleet.site {
             for position in Self.positions(on: site, limit: wanted) {
@@ -127,15 +127,15 @@ struct VisitPlan {
         wanderBounds = paths.isEmpty ? fleet.site?.bounds : nil
     }
 
-    /// Returns the length in µs of the cycle in which a beacon sends. For a pattern longer than ``longestPause``,
-    /// returns its mean interval.
-    private static func cycle(of beacon: SiteBeacon) -> Double {
-        if let cycle = beacon.pattern?.cycleMicroseconds, cycle <= longestPause { return Double(cycle) }
-        return beacon.intervalMicroseconds + AdvertisingDelay.meanMicroseconds
+    /// Returns the length in µs of the cycle in which a beacon sends its most frequent advertisement. For a pattern
+    /// longer than ``longestPause``, returns the mean time between two events.
+    private static func cycle(of beacon: RehearsedBeacon) -> Double {
+        let sent = beacon.sent[beacon.fastest]
+        return sent.cycleMicroseconds <= longestPause ? sent.cycleMicroseconds : sent.periodMicroseconds
     }
 
     /// The longest pause between two visits, in µs.
-    private static let longestPause = 60_000_000
+    private static let longestPause = 60e6
 
     /// Returns the places of a grid over a floor, at most `limit` of them. If the floor has no extent, returns only (0,
     /// 0).

@@ -203,6 +203,12 @@ struct RehearsedBeacon: Sendable {
         let identity: BeaconIdentity?
         /// The type of the advertisement in the report, such as `ibeacon`.
         let type: String
+
+        /// The length in µs of the cycle in which the advertisement is sent: the mean time between two events, or all
+        /// parts of its pattern.
+        var cycleMicroseconds: Double {
+            source.advertisement.pattern.map { Double($0.cycleMicroseconds) } ?? periodMicroseconds
+        }
     }
 
     let name: String
@@ -326,24 +332,21 @@ struct RehearsedBeacon: Sendable {
         } ?? 0
     }
 
-    /// The length in µs of the longest cycle in which the beacon sends: an interval, or all parts of a pattern.
-    private var cycleMicroseconds: Double {
-        sent.map { max($0.longestMicroseconds, Double($0.source.advertisement.pattern?.cycleMicroseconds ?? 0)) }.max()
-            ?? 0
-    }
+    /// The length in µs of the longest cycle of all advertisements.
+    private var longestCycleMicroseconds: Double { sent.map(\.cycleMicroseconds).max() ?? 0 }
 
     /// The machine is switched on at a random time between 0 and this time in µs. The range is a whole cycle, so that
     /// the cycles of the machines are independent of each other. If a cycle is longer than a tenth of the rehearsal,
-    /// the range is that tenth or the longest interval, whichever is longer.
+    /// the range is that tenth or the longest mean time between two events, whichever is longer.
     ///
     /// - Parameter end: The end of the rehearsal in µs.
     func spreadMicroseconds(end: Int) -> Double {
-        let longest = sent.map(\.longestMicroseconds).max() ?? 0
-        return min(cycleMicroseconds, max(longest, Double(end / 10)))
+        let longest = (sent.map(\.longestMicroseconds).max() ?? 0) + AdvertisingDelay.meanMicroseconds
+        return min(longestCycleMicroseconds, max(longest, Double(end / 10)))
     }
 
     /// True if a rehearsal until `end`, in µs, is so short that the cycles of the machines depend on each other.
-    func hasDependentCycle(end: Int) -> Bool { spreadMicroseconds(end: end) < cycleMicroseconds }
+    func hasDependentCycle(end: Int) -> Bool { spreadMicroseconds(end: end) < longestCycleMicroseconds }
 
     /// True if the beacon's advertisements take turns on one advertising set.
     var sharesSet: Bool { sent.count > 1 && !model.hasExtendedAdvertising }
