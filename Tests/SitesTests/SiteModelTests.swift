@@ -26,6 +26,28 @@ import Testing
         #expect(abs(reception.collisionFreeProbability - 0.16701) < 1e-5)
     }
 
+    @Test func extendedAdvertisementsAlsoCollideOnTheSecondaryChannels() throws {
+        let extended = try ExtendedTraffic(.codedS8, payloadOctets: 100)
+        let beacons = try (0..<40).map { index in
+            try SiteBeacon(
+                name: "\(index)", position: FloorPosition(x: Double(index) / 10, y: 0), intervalMicroseconds: 500_000,
+                airtimeMicroseconds: Double(extended.event.primaryMicroseconds), radioPower: 0, extended: extended)
+        }
+        #expect(beacons[0].payloadOctets == 100)
+        let model = SiteModel(beacons: beacons, walls: [], radio: try Self.radio(shadowing: 0))
+        let clear = model.reception(at: FloorPosition(x: 1, y: 1)).collisionFreeProbability
+        let machines = try AdvertisingMachines(count: 40, advertisements: [beacons[0].group])
+        let expected = try MachineCollisionModel(machines: [machines]).collisionFreeProbability
+        #expect(abs(clear - expected) < 1e-9)
+        #expect(clear < pow(1 - 2 * 1168 / 505_000, 39) - 0.01)
+        var times = DetectionTimes(scanners: ScannerMix(.continuous), background: .none, horizonSeconds: 60)
+        let seconds = try times.time(beacons[0], clear: clear, share: 0.9)
+        let latency = try LatencyModel(group: try beacons[0].group.counting(40), preset: .continuous)
+        let percentile = try latency.distribution(untilSeconds: 60).percentile(0.9)
+        let (time, expectedTime) = (try #require(seconds), try #require(percentile))
+        #expect(abs(time - expectedTime) < 0.01 * expectedTime)
+    }
+
     @Test func halfIsReceivedIfTheMeanEqualsTheSensitivity() throws {
         // At 100 m the loss is 40 dB more than at 1 m.
         let model = SiteModel(beacons: [try Self.beacon(0, 0)], walls: [], radio: try Self.radio())

@@ -41,7 +41,7 @@ public struct AdvertiserGroup: Hashable, Sendable {
     }
 
     /// Returns a group of `count` advertisers that is otherwise equal to this group.
-    func counting(_ count: Int) throws(AirtimeError) -> AdvertiserGroup {
+    package func counting(_ count: Int) throws(AirtimeError) -> AdvertiserGroup {
         try AdvertiserGroup(
             count: count, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds,
             extended: extended)

@@ -74,12 +74,19 @@ extension AdvertiserGroup {
 
     /// ln of the probability that one of these advertisers hits none of the packets that a receiver needs from an event
     /// of `target`: the packet on one primary channel, and for extended PDUs all auxiliary packets.
-    func logClearProbability(ofEventOf target: AdvertiserGroup) -> Double {
-        guard let targetExtended = target.extended, let extended else {
-            return logClearProbability(forPacketOf: target.airtimeMicroseconds)
-        }
-        let hitProbability = targetExtended.meanWindowMicroseconds(against: extended) / meanPeriodMicroseconds
+    package func logClearProbability(ofEventOf target: AdvertiserGroup) -> Double {
+        let hitProbability = meanWindowMicroseconds(ofEventOf: target) / meanPeriodMicroseconds
         return hitProbability < 1 ? log1p(-hitProbability) : -.infinity
+    }
+
+    /// Returns the mean length, in µs, of the window of start times at which an event of one of these advertisers hits
+    /// one of the packets that a receiver needs from an event of `target`. Divided by
+    /// ``meanPeriodMicroseconds``, it is the probability of a hit.
+    package func meanWindowMicroseconds(ofEventOf target: AdvertiserGroup) -> Double {
+        guard let targetExtended = target.extended, let extended else {
+            return target.airtimeMicroseconds + airtimeMicroseconds
+        }
+        return targetExtended.meanWindowMicroseconds(against: extended)
     }
 
     /// Returns the length, in µs, of the window of start times at which an event of one advertiser can destroy an event

@@ -1,4 +1,4 @@
-internal import Airtime
+package import Airtime
 internal import BluetoothTypes
 public import Configuration
 public import Fleet
@@ -93,7 +93,7 @@ public struct FleetAirtime: Sendable {
 
 extension FleetTraffic.Advertisement {
     /// A group of one advertiser that sends this advertisement.
-    var group: AdvertiserGroup {
+    package var group: AdvertiserGroup {
         get throws(AirtimeError) {
             if let phy {
                 let extended = try ExtendedTraffic(phy, payloadOctets: payloadOctets)

@@ -14,9 +14,7 @@ extension SiteQuestion {
             site.beacons.map(value) + (addsDefaults ? [usual] : [])
         }
         let intervals = values({ $0.intervalMicroseconds / 1000 }, or: defaults.intervalMicroseconds / 1000)
-        let payloads = values(
-            { Double(PacketTiming.payloadOctets(airtimeMicroseconds: $0.airtimeMicroseconds)) },
-            or: Double(defaults.payloadOctets))
+        let payloads = values({ Double($0.payloadOctets) }, or: Double(defaults.payloadOctets))
         let powers = values({ $0.radioPower }, or: defaults.radioPower)
         let (radio, loads) = (site.radio, site.backgroundLoad)
         answer.add(

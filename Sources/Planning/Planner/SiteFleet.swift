@@ -115,12 +115,12 @@ public struct SiteFleet: Sendable {
         for (index, other) in advertisements.enumerated() where index != fastest {
             companions.append(try other.traffic.group)
         }
+        let group = try advertisements[fastest].traffic.group
         return try SiteBeacon(
-            name: beacon.name, position: position,
-            intervalMicroseconds: Double(advertisements[fastest].traffic.interval.microseconds),
-            airtimeMicroseconds: advertisements[fastest].traffic.group.airtimeMicroseconds,
+            name: beacon.name, position: position, intervalMicroseconds: group.intervalMicroseconds,
+            airtimeMicroseconds: group.airtimeMicroseconds,
             radioPower: advertisements[fastest].radioPower.map { Double($0) } ?? defaults.radioPower,
-            pattern: advertisements[fastest].traffic.pattern, companions: companions)
+            pattern: advertisements[fastest].traffic.pattern, extended: group.extended, companions: companions)
     }
 
     /// The reason for which there is no beacon to plan with; nil if there is a beacon.

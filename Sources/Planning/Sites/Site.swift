@@ -90,22 +90,28 @@ public struct SiteBeacon: Hashable, Sendable {
     public let intervalMicroseconds: Double
     /// The pattern of intervals; nil for a constant interval.
     public let pattern: AdvertisingPattern?
-    /// tau, the airtime of a packet in µs.
+    /// tau, the airtime of a packet in µs; with extended PDUs, of the packet on one primary channel.
     public let airtimeMicroseconds: Double
     /// The radiated power in dBm.
     public let radioPower: Double
     /// The other advertisements of this beacon, each with a count of 1. Their packets collide with packets of other
     /// beacons, but never with packets of this beacon.
     public let companions: [AdvertiserGroup]
+    /// A group of one advertiser that sends the beacon's advertisement.
+    package let group: AdvertiserGroup
 
+    /// - Parameter extended: The auxiliary packets of extended PDUs; nil for legacy PDUs.
+    ///
     /// Throws the errors of `AdvertiserGroup`, and throws for positions that are not finite, and for a radio power
     /// outside -127...20 dBm.
     public init(
         name: String, position: FloorPosition, intervalMicroseconds: Double, airtimeMicroseconds: Double,
-        radioPower: Double, pattern: AdvertisingPattern? = nil, companions: [AdvertiserGroup] = []
+        radioPower: Double, pattern: AdvertisingPattern? = nil, extended: ExtendedTraffic? = nil,
+        companions: [AdvertiserGroup] = []
     ) throws(AirtimeError) {
-        _ = try AdvertiserGroup(
-            count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
+        group = try AdvertiserGroup(
+            count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds,
+            extended: extended)
         guard position.x.isFinite, position.y.isFinite else {
             throw .quantity(name: "a position", value: position.x.isFinite ? position.y : position.x)
         }
@@ -121,8 +127,10 @@ public struct SiteBeacon: Hashable, Sendable {
         self.companions = companions
     }
 
-    /// E, the mean period between advertising events in µs.
-    var meanPeriodMicroseconds: Double { intervalMicroseconds + AdvertisingDelay.meanMicroseconds }
+    /// The bytes of advertising data.
+    public var payloadOctets: Int {
+        group.extended?.payloadOctets ?? PacketTiming.payloadOctets(airtimeMicroseconds: airtimeMicroseconds)
+    }
 }
 
 /// The path loss, the shadowing and the sensitivity of receivers on a floor.

@@ -8,7 +8,8 @@ internal import BluetoothTypes
 /// and constant over time, so it decides whether the beacon is received at that place at all. A packet of beacon i is
 /// clear with probability b·Π_{j≠i} [1 - a_j·(tau_i + tau_j)/E_j], where b is the probability that no packet of the
 /// background hits it. Beacons that are too weak to be received do not collide. If beacon j sends several
-/// advertisements, the product has a factor for each, with the same a_j.
+/// advertisements, the product has a factor for each, with the same a_j. Between two beacons with extended PDUs,
+/// tau_i + tau_j is replaced by the mean window in which one event hits a packet that the other one needs.
 public struct SiteModel: Sendable {
     public let beacons: [SiteBeacon]
     public let radio: SiteRadio
@@ -92,17 +93,15 @@ public struct SiteModel: Sendable {
     ///
     /// - Parameter interferers: The beacons that the place receives, with their probabilities of reception.
     func logClearProbability(of target: Int, among interferers: [(audible: Double, beacon: Int)]) -> Double {
-        let airtime = beacons[target].airtimeMicroseconds
-        var sum = background.logClearProbability(forPacketOf: airtime)
-        for (audible, beaconIndex) in interferers where beaconIndex != target {
-            let other = beacons[beaconIndex]
-            let hitProbability = audible * (airtime + other.airtimeMicroseconds) / other.meanPeriodMicroseconds
+        let group = beacons[target].group
+        var sum = background.logClearProbability(ofEventOf: group)
+        func add(_ other: AdvertiserGroup, _ audible: Double) {
+            let hitProbability = audible * other.meanWindowMicroseconds(ofEventOf: group) / other.meanPeriodMicroseconds
             sum += hitProbability < 1 ? log1p(-hitProbability) : -.infinity
-            for companion in other.companions {
-                let hitProbability =
-                    audible * (airtime + companion.airtimeMicroseconds) / companion.meanPeriodMicroseconds
-                sum += hitProbability < 1 ? log1p(-hitProbability) : -.infinity
-            }
+        }
+        for (audible, beaconIndex) in interferers where beaconIndex != target {
+            add(beacons[beaconIndex].group, audible)
+            for companion in beacons[beaconIndex].companions { add(companion, audible) }
         }
         return sum
     }
@@ -206,6 +205,7 @@ public struct DetectionTimes: Sendable {
         let interval: Double
         let pattern: AdvertisingPattern?
         let airtime: Double
+        let extended: ExtendedTraffic?
         let beacons: Int
     }
 
@@ -287,9 +287,10 @@ public struct DetectionTimes: Sendable {
 
     private mutating func fleets(_ beacon: SiteBeacon, _ clear: Double) throws(AirtimeError) -> NearFleets? {
         guard clear > 0 else { return nil }
-        let hitProbability = 2 * beacon.airtimeMicroseconds / beacon.meanPeriodMicroseconds
+        let group = beacon.group
+        let hitProbability = group.meanWindowMicroseconds(ofEventOf: group) / group.meanPeriodMicroseconds
         guard hitProbability < 1 else { return nil }
-        let clearOfBeacons = clear / background.clearProbability(forPacketOf: beacon.airtimeMicroseconds)
+        let clearOfBeacons = clear / background.clearProbability(ofEventOf: group)
         let beacons = 1 + log(min(1, clearOfBeacons)) / log1p(-hitProbability)
         guard beacons < Self.maximumBeacons else { return nil }
         let (few, many) = Self.neighbors(of: beacons)
@@ -315,23 +316,23 @@ public struct DetectionTimes: Sendable {
     private mutating func curve(_ beacon: SiteBeacon, _ beacons: Int) throws(AirtimeError) -> MixLatency {
         let key = Key(
             interval: beacon.intervalMicroseconds, pattern: beacon.pattern, airtime: beacon.airtimeMicroseconds,
-            beacons: beacons)
+            extended: beacon.group.extended, beacons: beacons)
         if let known = curves[key] { return known }
-        let other = background.clearProbability(forPacketOf: beacon.airtimeMicroseconds)
+        let group = try beacon.group.counting(beacons)
+        let other = background.clearProbability(ofEventOf: group)
         if let pattern = beacon.pattern {
+            // The model of patterns has only the packets on the primary channels.
+            let otherClear = other * group.auxiliaryClearProbability
             let curve = try MixLatency(
                 scanners, untilSeconds: horizon, horizonSeconds: horizon,
                 pattern: { scanner throws(AirtimeError) in
                     try PatternLatencyModel(
                         pattern: pattern, count: beacons, airtimeMicroseconds: beacon.airtimeMicroseconds,
-                        scanner: scanner, otherClearProbability: other)
+                        scanner: scanner, otherClearProbability: otherClear)
                 })
             curves[key] = curve
             return curve
         }
-        let group = try AdvertiserGroup(
-            count: beacons, intervalMicroseconds: beacon.intervalMicroseconds,
-            airtimeMicroseconds: beacon.airtimeMicroseconds)
         let curve = try MixLatency(scanners, untilSeconds: horizon, horizonSeconds: horizon) {
             scanner throws(AirtimeError) in
             try LatencyModel(group: group, preset: scanner, otherClearProbability: other)

@@ -77,7 +77,7 @@ public struct BackgroundLoad: Hashable, Sendable {
 
     /// The natural logarithm of the probability that no packet of another device hits the packets that the reception of
     /// an event needs: the packet on one primary channel, and the auxiliary packets of extended PDUs.
-    func logClearProbability(ofEventOf group: AdvertiserGroup) -> Double {
+    package func logClearProbability(ofEventOf group: AdvertiserGroup) -> Double {
         logClearProbability(ofPrimary: group.airtimeMicroseconds, auxiliaries: group.extended)
     }
 
