@@ -209,8 +209,8 @@ package.targets += [
         [
             "Advertiser", "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Collector", "CommandSupport",
             "Configuration", "FleetStore", "HCITransports", "HubService", "Inventory", "LinuxHost", "Listener",
-            "Messaging", "Positioning", "Rehearsal", "Sightings", "Sites", "Store", "VirtualController", "Zones",
-            argumentParser,
+            "Messaging", "Planner", "Positioning", "Rehearsal", "Sightings", "Sites", "Store", "VirtualController",
+            "Zones", argumentParser,
         ]),
 ]
 

@@ -1,6 +1,8 @@
 public import Airtime
 internal import BluetoothTypes
+internal import Configuration
 internal import LinuxHost
+public import Planner
 internal import Sites
 
 /// A rehearsal of a fleet: all machines, phones and receivers on one simulated air, faster than real time.
@@ -13,6 +15,8 @@ public struct Rehearsal: Sendable {
         public var phones = 100
         /// The scanners of the phones; nil to use the scanners of the site, or `android-balanced` if the site has none.
         public var scanners: ScannerMix?
+        /// The PHY on which the phones receive extended advertising; nil for legacy PDUs only.
+        public var scannerPHY: ScannerPHY?
         public var seed: UInt64 = 1
         public var faults: [RehearsalFault] = []
         /// The period that the report stores event by event for the player, in s, such as 0...60; nil to store none.
@@ -46,14 +50,15 @@ public struct Rehearsal: Sendable {
 
     /// Checks that the rehearsal is possible on this machine.
     ///
-    /// - Throws: ``RehearsalError`` if the rehearsal needs more memory than the machine has, or could record more than
-    ///   4 GiB.
+    /// - Throws: ``RehearsalError`` if the phones cannot receive the beacons, if the battery life cannot be computed, if
+    ///   the rehearsal needs more memory than the machine has, or could record more than 4 GiB.
     public init(_ fleet: RehearsedFleet, _ options: Options) throws(RehearsalError) {
         self.fleet = fleet
         self.options = options
         scanners =
             options.scanners ?? fleet.site?.scanners
             ?? ScannerPreset(named: "android-balanced").map { ScannerMix($0) } ?? ScannerMix(.continuous)
+        try checkExtendedAdvertising()
         let neededBytes = estimatedBytes
         if let availableBytes = MachineMemory.availableBytes, neededBytes > availableBytes {
             throw RehearsalError(
@@ -68,7 +73,7 @@ public struct Rehearsal: Sendable {
                 throw RehearsalError(
                     .request, "--record: the site has no receivers; name them in its key \"receivers\"")
             }
-            let size = packetRate * options.hours * 3600 * Double(receivers.count * ReceiverRecording.recordSize)
+            let size = rate(recordSize) * options.hours * 3600 * Double(receivers.count)
             guard size <= Double(Self.recordingLimit) else {
                 throw RehearsalError(
                     .request,
@@ -83,9 +88,41 @@ public struct Rehearsal: Sendable {
         return "\(NumberFormat.significant(value, 2)) GiB"
     }
 
-    /// The number of advertising events per second of the whole fleet.
-    private var packetRate: Double {
-        fleet.beacons.reduce(0) { $0 + $1.sent.reduce(0) { $0 + 1e6 / $1.periodMicroseconds } }
+    /// Throws an error if the phones cannot receive the most frequent advertisement of a beacon, and if the charge of
+    /// extended advertising is not known.
+    private func checkExtendedAdvertising() throws(RehearsalError) {
+        for beacon in fleet.beacons {
+            guard let phy = beacon.sent[beacon.fastest].group.extended?.phy, options.phones > 0 else { continue }
+            do throws(PlanError) {
+                try scanners.check(receiving: phy, on: options.scannerPHY)
+            } catch {
+                throw RehearsalError(
+                    .request,
+                    "\(ProblemText.quoted(beacon.name)) has extended advertising: \(error.message); or rehearse without "
+                        + "phones, with --phones 0")
+            }
+        }
+        if let chip = options.battery?.chip, chip.microcoulombsPerMicrosecond == 0, fleet.isExtended {
+            throw RehearsalError(
+                .request,
+                "--chip: the charge of \(chip.name) is not known for each payload, so its charge for extended advertising "
+                    + "cannot be computed: use --chip nrf52832")
+        }
+    }
+
+    /// The sum of a value of each advertising event over all events in a second.
+    private func rate(_ value: (RehearsedBeacon.Sent) -> Int) -> Double {
+        fleet.beacons.reduce(0) { $0 + $1.sent.reduce(0) { $0 + Double(value($1)) * 1e6 / $1.periodMicroseconds } }
+    }
+
+    /// The number of packets in an advertising event.
+    private func packetCount(_ sent: RehearsedBeacon.Sent) -> Int {
+        3 + (sent.group.extended?.event.auxiliaryMicroseconds.count ?? 0)
+    }
+
+    /// The size of the record of an advertising event in bytes.
+    private func recordSize(_ sent: RehearsedBeacon.Sent) -> Int {
+        ReceiverRecording.recordSize(octets: sent.payloadOctets, isExtended: sent.group.extended != nil)
     }
 
     /// The memory of the rehearsal in bytes. A machine takes about 60 kB, a packet in a slice about 400 bytes (four
@@ -96,7 +133,7 @@ public struct Rehearsal: Sendable {
         let receivers = Double(fleet.site?.receivers.count ?? 0)
         let slice = Double(Transmitters.sliceMicroseconds) / 1e6
         let bytes =
-            50e6 + beacons * 60e3 + packetRate * 3 * slice * 400
+            50e6 + beacons * 60e3 + rate(packetCount) * slice * 400
             + beacons * (Double(options.phones) + receivers) * 16
             + beacons * receivers * Double(RehearsalTallies.parts * 16 + 100)
         return Int(min(bytes, 1e18))

@@ -4,7 +4,7 @@ public import HCI
 /// One packet on a primary advertising channel.
 ///
 /// For an extended advertisement, only the ADV_EXT_IND is simulated. A scanner that receives it is assumed to receive
-/// the auxiliary packets on the secondary channels too.
+/// the auxiliary packets on the secondary channels too. ``extendedEvent`` has the airtimes of these packets.
 public struct AirPDU: Hashable, Sendable {
     /// The controller that sends the PDU.
     public var sender: VirtualController.ID
@@ -57,6 +57,18 @@ public struct AirPDU: Hashable, Sendable {
         rate.microseconds(payload: isLegacy ? 6 + (properties.contains(.directed) ? 6 : data.count) : 7)
     }
 
+    /// The packets of the advertising event of an ADV_EXT_IND, with their airtimes; `nil` for legacy PDUs.
+    public var extendedEvent: ExtendedEvent? {
+        let phy: ExtendedPHY
+        switch secondaryPHY {
+        case .le1M: phy = .le1M
+        case .le2M: phy = .le2M
+        case .leCoded: phy = isSecondaryS2 ? .codedS2 : .codedS8
+        default: return nil
+        }
+        return ExtendedEvent(phy, octets: data.count, headerOctets: announcedPower == nil ? 0 : 1)
+    }
+
     /// The time at which the last bit of the PDU has been sent.
     public var end: HCIInstant { start.advanced(byMicroseconds: airtimeMicroseconds) }
 }
@@ -80,7 +92,7 @@ extension AirPDU {
     private static let fragmentLimit = 229
 
     /// Returns the LE Advertising Report of this PDU (Core Specification 5.4, Vol 4 Part E 7.7.65.2).
-    func legacyReport(rssi: Int8) -> HCIEvent {
+    package func legacyReport(rssi: Int8) -> HCIEvent {
         .advertisingReports([
             AdvertisingReport(
                 type: .legacy(legacyReportType), addressType: addressType, address: address, rssi: rssi,
@@ -99,7 +111,7 @@ extension AirPDU {
     /// if the data is long.
     ///
     /// - Parameter withCoding: `true` if the host can decode S=2 in reports.
-    func extendedReports(rssi: Int8, withCoding: Bool) -> [HCIEvent] {
+    package func extendedReports(rssi: Int8, withCoding: Bool) -> [HCIEvent] {
         // The bits for connectable, scannable, directed and legacy are the same in reports as in the properties. Bit 3
         // has a different meaning.
         let type = properties.rawValue & 0x17 | (isScanResponse ? 0x08 : 0)

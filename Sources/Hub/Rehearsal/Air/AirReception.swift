@@ -1,10 +1,16 @@
 internal import Airtime
+internal import Planner
 
 /// Decides which packets the listeners (phones and receivers) receive, from levels, collisions and capture.
 ///
 /// A listener receives a packet if three conditions hold: the level of the packet reaches the sensitivity of the
 /// listener; the packet lies wholly inside a scan window on its channel; and either no other audible packet overlaps
 /// with it, or it is stronger than the sum of all overlapping packets by at least the capture threshold.
+///
+/// Extended advertising needs more: a listener receives an event if it receives a packet on a primary channel, and if
+/// all auxiliary packets survive. A listener that received the packet on the primary channel receives the auxiliary
+/// packets even after the end of its window, and goes on to receive other packets on the primary channels, as in the
+/// plan (see `ExtendedTraffic`).
 struct AirReception {
     /// The scan of a listener. All times are in µs; `channels` is the number of scanned channels.
     struct Scan {
@@ -17,14 +23,31 @@ struct AirReception {
         var deadTime: Int
         /// The time at which a cycle through all channels starts.
         var phase: Int
+        /// True if the listener receives extended advertising on LE 1M.
+        var receivesExtended: Bool
+        /// True if the listener receives extended advertising on LE Coded.
+        var receivesCoded: Bool
 
-        init(_ preset: ScannerPreset, phase: Int) {
+        /// - Parameter phy: The PHY on which the scanner receives extended advertising; nil for legacy PDUs only. The
+        ///   ideal scanner `ScannerPreset.continuous` receives every PHY, as in the plan.
+        init(_ preset: ScannerPreset, phase: Int, phy: ScannerPHY? = nil) {
             window = preset.pattern.windowMicroseconds
             interval = preset.pattern.intervalMicroseconds
             channels = preset.pattern.channelCount
             gap = channels == 1 ? 0 : Int(preset.windowGapMicroseconds)
             deadTime = Int(preset.deadTimeMicroseconds)
             self.phase = phase
+            receivesExtended = preset == .continuous || phy == .le1M
+            receivesCoded = preset == .continuous || phy == .coded
+        }
+
+        /// Returns true if the listener receives this kind of advertising.
+        func receives(_ kind: AirPacket.Kind) -> Bool {
+            switch kind {
+            case .legacy: true
+            case .extended: receivesExtended
+            case .coded: receivesCoded
+            }
         }
 
         var cycle: Int { interval * channels }
@@ -55,6 +78,21 @@ struct AirReception {
         case background
 
         var isReceived: Bool { self == .clear || self == .captured }
+
+        /// Returns the outcome of an event for a listener that needs two packets with these outcomes.
+        func and(_ other: Outcome) -> Outcome {
+            guard isReceived, other.isReceived else { return isReceived ? other : self }
+            return self == .clear ? other : self
+        }
+    }
+
+    /// A packet on a primary channel whose auxiliary packets have not all been decided for a listener.
+    private struct Announcement {
+        let packet: AirPacket
+        let listener: Int
+        let level: Float
+        /// The outcome of all packets so far.
+        var outcome: Outcome
     }
 
     /// A packet whose outcomes are not all decided yet, or that may overlap with such a packet.
@@ -81,24 +119,36 @@ struct AirReception {
     /// By emitter: one bit for each listener, which is set if the listener may receive the emitter.
     private var listenersInReach: [UInt64]
     /// By channel: packets in the order of their starts.
-    private var queues: [[Pending]] = [[], [], []]
+    private var queues: [[Pending]]
     /// By channel: the index of the first packet whose outcomes are not decided yet.
-    private var heads = [0, 0, 0]
+    private var heads: [Int]
     private var longestAirtime = 400
+    /// By emitter: the packets of extended advertising whose auxiliary packets are awaited.
+    private var announcements: [[Announcement]]
     /// The indices in the queue of the packets that overlap with the packet that is being decided.
     private var overlapping: [Int] = []
 
     /// Packets whose level is below the sensitivity by more than this, in dB, do not destroy other packets.
     private static let harmlessMargin: Float = 12
+    /// Auxiliary packets follow within this time, in µs. They do not follow if the emitter was stopped in between.
+    private static let longestEvent = 1_000_000
 
-    init(emitters: Int, listeners: Int, sensitivity: Double, captureDecibels: Double, background: BackgroundLoad) {
+    /// - Parameter isExtended: True if some emitters send extended advertising, so that there are secondary channels.
+    init(
+        emitters: Int, listeners: Int, sensitivity: Double, captureDecibels: Double, background: BackgroundLoad,
+        isExtended: Bool = false
+    ) {
         self.emitters = emitters
         self.sensitivity = Float(sensitivity)
         captureRatio = Float(pow(10, captureDecibels / 10))
         // The shares come from a valid load, so no error is expected.
-        backgrounds = background.loads.primary.map {
+        let loads = background.loads.primary + (isExtended ? background.loads.secondary : [])
+        backgrounds = loads.map {
             (try? BackgroundLoad(share: $0, airtimeMicroseconds: background.airtimeMicroseconds)) ?? .none
         }
+        queues = Array(repeating: [], count: loads.count)
+        heads = Array(repeating: 0, count: loads.count)
+        announcements = Array(repeating: [], count: isExtended ? emitters : 0)
         words = max(1, (listeners + 63) / 64)
         scans = Array(repeating: nil, count: listeners)
         deadUntil = Array(repeating: 0, count: listeners)
@@ -135,7 +185,9 @@ struct AirReception {
     /// Adds a packet, which must not start before the previously added packet.
     ///
     /// - Parameter decide: Called for each outcome that is now known, with the packet, the listener, the level in dBm
-    ///   and the outcome. Returns true if the listener received the packet.
+    ///   and the outcome. Returns true if the listener received the packet. For extended advertising, it is called once
+    ///   for the whole event: the packet is that on the primary channel, and its airtime ends with the last auxiliary
+    ///   packet.
     mutating func add(
         _ packet: AirPacket, _ random: inout UInt64,
         _ decide: (AirPacket, _ listener: Int, _ level: Float, Outcome) -> Bool
@@ -151,7 +203,7 @@ struct AirReception {
         before time: Int, _ random: inout UInt64,
         _ decide: (AirPacket, _ listener: Int, _ level: Float, Outcome) -> Bool
     ) {
-        for channel in 0..<3 {
+        for channel in queues.indices {
             while heads[channel] < queues[channel].count, queues[channel][heads[channel]].end <= time {
                 self.decide(channel, heads[channel], &random, decide)
                 heads[channel] += 1
@@ -187,22 +239,61 @@ struct AirReception {
             other += 1
         }
         let emitter = Int(packet.emitter)
+        guard !packet.isAuxiliary else { return decideAuxiliary(packet, end: end, &random, decide) }
+        if packet.kind != .legacy {
+            announcements[emitter].removeAll { $0.packet.start < packet.start - Self.longestEvent }
+        }
         for word in 0..<words {
             var remaining = listenersInReach[emitter * words + word]
             while remaining != 0 {
                 let listener = word << 6 + remaining.trailingZeroBitCount
                 remaining &= remaining - 1
                 guard let scan = scans[listener], packet.start >= deadUntil[listener],
-                    scan.receives(channel, from: packet.start, to: end)
+                    scan.receives(packet.kind), scan.receives(channel, from: packet.start, to: end)
                 else { continue }
                 let level = levels[listener * emitters + emitter] + packet.powerOffset
                 guard level >= sensitivity else { continue }
                 let outcome = outcome(channel, packet, listener, level, &random)
+                guard packet.kind == .legacy else {
+                    announcements[emitter].append(
+                        Announcement(packet: packet, listener: listener, level: level, outcome: outcome))
+                    continue
+                }
                 if decide(packet, listener, level, outcome) {
                     deadUntil[listener] = scan.deadTime > 0 ? end + scan.deadTime : 0
                 }
             }
         }
+    }
+
+    /// Decides an auxiliary packet for all listeners that received a packet of its event on a primary channel. The last
+    /// auxiliary packet decides the event.
+    private mutating func decideAuxiliary(
+        _ packet: AirPacket, end: Int, _ random: inout UInt64,
+        _ decide: (AirPacket, _ listener: Int, _ level: Float, Outcome) -> Bool
+    ) {
+        func isOfEvent(_ announcement: Announcement) -> Bool {
+            announcement.packet.advertisement == packet.advertisement && announcement.packet.event == packet.event
+        }
+        let emitter = Int(packet.emitter)
+        for index in announcements[emitter].indices {
+            let announcement = announcements[emitter][index]
+            guard isOfEvent(announcement) else { continue }
+            if announcement.outcome.isReceived {
+                let outcome = outcome(
+                    Int(packet.channel), packet, announcement.listener, announcement.level, &random)
+                announcements[emitter][index].outcome = announcement.outcome.and(outcome)
+            }
+            guard packet.isLast else { continue }
+            var event = announcement.packet
+            event.airtime = Int32(end - event.start)
+            let isReceived = decide(
+                event, announcement.listener, announcement.level, announcements[emitter][index].outcome)
+            if isReceived, let deadTime = scans[announcement.listener]?.deadTime, deadTime > 0 {
+                deadUntil[announcement.listener] = end + deadTime
+            }
+        }
+        if packet.isLast { announcements[emitter].removeAll(where: isOfEvent) }
     }
 
     private func outcome(

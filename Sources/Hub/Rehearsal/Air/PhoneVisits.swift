@@ -100,9 +100,9 @@ struct VisitPlan {
             let count = min(audible.count, wanted)
             if count == 0 { try add("3 m from all beacons", at: position, beacon: -1, clear: 1, detectedShare: 0) }
             for beacon in (0..<count).map({ audible[$0 * audible.count / count] }) {
-                let airtime = beacons[beacon].airtimeMicroseconds
+                let group = beacons[beacon].group
                 let clear = audible.reduce(1.0) {
-                    $1 == beacon ? $0 : $0 * fleet.model.clearShare(ofPackets: airtime, with: $1)
+                    $1 == beacon ? $0 : $0 * fleet.model.clearShare(ofEventsOf: group, with: $1)
                 }
                 var detectedShare = 0.0
                 for (index, part) in scanners.parts.enumerated() {
@@ -148,16 +148,11 @@ struct VisitPlan {
 }
 
 extension SiteModel {
-    /// The probability that no packet of beacon `number` overlaps with a packet that takes `airtime` µs.
-    func clearShare(ofPackets airtime: Double, with number: Int) -> Double {
-        let other = beacons[number]
-        let period = other.intervalMicroseconds + AdvertisingDelay.meanMicroseconds
-        return other.companions.reduce(max(0, 1 - (airtime + other.airtimeMicroseconds) / period)) {
-            $0
-                * max(
-                    0,
-                    1 - (airtime + $1.airtimeMicroseconds)
-                        / ($1.intervalMicroseconds + AdvertisingDelay.meanMicroseconds))
+    /// The probability that no packet of beacon `number` overlaps with a packet that a listener needs from an event of
+    /// `target`.
+    func clearShare(ofEventsOf target: AdvertiserGroup, with number: Int) -> Double {
+        ([beacons[number].group] + beacons[number].companions).reduce(1) {
+            $0 * max(0, 1 - $1.meanWindowMicroseconds(ofEventOf: target) / $1.meanPeriodMicroseconds)
         }
     }
 }

@@ -1,6 +1,6 @@
-internal import BluetoothTypes
 internal import HCI
 internal import LinuxHost
+internal import VirtualController
 
 /// Records the packets that a receiver receives, in the btsnoop format in which `pharos scan --record` writes them.
 final class ReceiverRecording {
@@ -11,8 +11,13 @@ final class ReceiverRecording {
     /// The number of bytes that are written at once.
     private static let bufferSize = 1 << 16
 
-    /// The largest size of one recorded packet, in bytes.
-    static let recordSize = 70
+    /// Returns the largest size of the record of a received event, in bytes.
+    ///
+    /// - Parameter octets: The number of bytes of advertising data.
+    static func recordSize(octets: Int, isExtended: Bool) -> Int {
+        // Each report of extended advertising has at most 229 bytes of data, and about 60 bytes in addition.
+        isExtended ? octets + 60 * (octets / 229 + 1) : 70
+    }
 
     init(_ path: String) throws(RehearsalError) {
         self.path = path
@@ -26,16 +31,14 @@ final class ReceiverRecording {
 
     /// Adds a received packet.
     func add(_ payload: AirPayload, level: Float, unixMicroseconds: Int) throws(RehearsalError) {
-        let properties = AdvertisingEventProperties(rawValue: payload.properties)
-        let type: UInt8 =
-            properties.contains(.connectable) ? 0 : properties.contains(.scannable) ? 2 : 3
-        let report = AdvertisingReport(
-            type: .legacy(type), addressType: payload.isRandom ? .random : .publicDevice,
-            address: payload.address, rssi: Int8(clamping: Int(level.rounded())),
-            data: AdvertisingData(octets: payload.octets))
-        buffer += BTSnoopWriter.record(
-            HCIEvent.advertisingReports([report]).packet, isFromController: true,
-            unixMicroseconds: Int64(unixMicroseconds))
+        let rssi = Int8(clamping: Int(level.rounded()))
+        let reports =
+            payload.pdu.isLegacy
+            ? [payload.pdu.legacyReport(rssi: rssi)] : payload.pdu.extendedReports(rssi: rssi, withCoding: false)
+        for report in reports {
+            buffer += BTSnoopWriter.record(
+                report.packet, isFromController: true, unixMicroseconds: Int64(unixMicroseconds))
+        }
         if buffer.count >= Self.bufferSize { try flush() }
     }
 

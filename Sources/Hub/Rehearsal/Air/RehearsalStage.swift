@@ -118,7 +118,7 @@ struct RehearsalStage {
         reception = AirReception(
             emitters: emitters.count, listeners: receivers + options.phones,
             sensitivity: fleet.model.radio.sensitivity, captureDecibels: options.captureDecibels,
-            background: fleet.model.background)
+            background: fleet.model.background, isExtended: fleet.isExtended)
         payloads = Array(repeating: nil, count: emitters.count * RehearsedMachine.ringSize)
         playbackEvents = Array(repeating: (-1, Int.min), count: emitters.count)
         let faulty = Set(options.faults.map(\.subject))
@@ -167,8 +167,10 @@ struct RehearsalStage {
         else { return }
         let options = rehearsal.options
         var random = SplitMix64(seed: RehearsalSeed.mix(options.seed, 6, receiver))
-        reception.scans[receiver] = AirReception.Scan(
+        var scan = AirReception.Scan(
             preset, phase: -Int(random.nextUnit() * Double(AirReception.Scan.cycle(preset))))
+        (scan.receivesExtended, scan.receivesCoded) = (true, true)
+        reception.scans[receiver] = scan
         let audible = drawLevels(links.exactRow(at: siteReceiver.position), at: receiver, &random)
         var clear: [[Int]] = []
         for beacon in audible {
@@ -196,14 +198,15 @@ struct RehearsalStage {
     }
 
     /// For each advertisement of a beacon, the probability in millionths that no packet of another audible beacon or of
-    /// a device outside the fleet overlaps with its packet.
+    /// a device outside the fleet overlaps with its packet; for extended advertising, with a packet on a primary channel
+    /// and all auxiliary packets of its event.
     private func clearShares(of beacon: Int, among audible: [Int]) -> [Int] {
         fleet.beacons[beacon].sent.map { sent in
-            let airtime = sent.airtimeMicroseconds
-            var product = fleet.model.background.clearProbability(forPacketOf: airtime)
+            var product = fleet.model.background.clearProbability(ofEventOf: sent.group)
             for other in audible where other != beacon {
                 for otherSent in fleet.beacons[other].sent {
-                    product *= max(0, 1 - (airtime + otherSent.airtimeMicroseconds) / otherSent.periodMicroseconds)
+                    let window = otherSent.group.meanWindowMicroseconds(ofEventOf: sent.group)
+                    product *= max(0, 1 - window / otherSent.periodMicroseconds)
                 }
             }
             return Int((product * 1e6).rounded())
@@ -228,7 +231,7 @@ struct RehearsalStage {
                 changePhones(at: packet.start)
                 swap(&hearing, &reception)
             }
-            if packet.start >= playbackStart, packet.start < playbackEnd { notePlayback(packet) }
+            if packet.start >= playbackStart, packet.start < playbackEnd, !packet.isAuxiliary { notePlayback(packet) }
             hearing.add(packet, &random) { packet, listener, level, outcome in
                 decide(packet, listener, level, outcome, &failure)
             }
@@ -274,7 +277,8 @@ struct RehearsalStage {
                 tallies.receivers[receiver].longestDeafness = gap
                 tallies.receivers[receiver].deafFrom = lastPacket[receiver]
             }
-            lastPacket[receiver] = packet.start
+            // An event of extended advertising is received later than the next packets of other emitters.
+            lastPacket[receiver] = max(lastPacket[receiver], packet.start)
             if emitter.isClone { tallies.beacons[emitter.beacon].foreignPackets += 1 }
             if recordings.indices.contains(receiver), failure == nil {
                 let index = Int(packet.emitter) * RehearsedMachine.ringSize + Int(packet.payload)
@@ -307,7 +311,7 @@ struct RehearsalStage {
         _ packet: AirPacket, _ emitter: Transmitters.Emitter, phone: Int, _ outcome: AirReception.Outcome
     ) {
         guard let visit = visits[phone] else { return }
-        let event = packet.start - Int(packet.offset)
+        let event = packet.event
         let isBest =
             visit.bestBeacon == emitter.beacon && !emitter.isClone
             && Int(packet.advertisement) == fleet.beacons[emitter.beacon].fastest
@@ -392,7 +396,7 @@ struct RehearsalStage {
         var (visit, random) = (new, random)
         let listener = receivers + phone
         reception.scans[listener] = AirReception.Scan(
-            plan.scanners.parts[visit.scanner].scanner, phase: phase)
+            plan.scanners.parts[visit.scanner].scanner, phase: phase, phy: rehearsal.options.scannerPHY)
         upcoming[phone] = nil
         switch visit.kind {
         case .stand(let place):
@@ -536,7 +540,7 @@ struct RehearsalStage {
 
     private mutating func notePlayback(_ packet: AirPacket) {
         let emitter = Int(packet.emitter)
-        let start = packet.start - Int(packet.offset)
+        let start = packet.event
         guard playbackEvents[emitter].start != start || playbackEvents[emitter].index < 0 else { return }
         playbackEvents[emitter] = (playback?.events.count ?? 0, start)
         playback?.events.milliseconds.append(Double(start) / 1000)
@@ -547,7 +551,7 @@ struct RehearsalStage {
 
     private mutating func notePlayback(_ packet: AirPacket, _ outcome: AirReception.Outcome) {
         let (index, start) = playbackEvents[Int(packet.emitter)]
-        guard index >= 0, start == packet.start - Int(packet.offset) else { return }
+        guard index >= 0, start == packet.event else { return }
         if outcome.isReceived {
             playback?.events.received[index] += 1
         } else if outcome == .collided {

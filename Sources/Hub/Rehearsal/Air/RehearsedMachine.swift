@@ -8,8 +8,17 @@ internal import Sightings
 internal import Sites
 internal import VirtualController
 
-/// A packet on the air: one copy of an advertising event, on one channel.
+/// A packet on the air, on one channel: one copy of an advertising event, or an auxiliary packet of this event.
 struct AirPacket: Sendable {
+    /// The kind of advertising, which decides which scanners receive it.
+    enum Kind: UInt8 {
+        case legacy
+        /// Extended advertising on LE 1M, with auxiliary packets on LE 1M or LE 2M.
+        case extended
+        /// Extended advertising on LE Coded.
+        case coded
+    }
+
     /// The start of the packet, in µs from the beginning of the rehearsal.
     var start: Int
     /// The duration of the packet in µs.
@@ -22,22 +31,27 @@ struct AirPacket: Sendable {
     var advertisement: Int16
     /// The slot with the packet's data in the ring of its emitter; see ``RehearsedMachine/ringSize``.
     var payload: Int16
-    /// 0, 1 and 2 for the channels 37, 38 and 39.
+    /// 0, 1 and 2 for the channels 37, 38 and 39; 3...39 for the secondary channels 0...36.
     var channel: UInt8
     /// The radio power minus the power that the plan expects, in dB.
     var powerOffset: Float
+    var kind = Kind.legacy
+    /// True for the last auxiliary packet of an event.
+    var isLast = false
+
+    var isAuxiliary: Bool { channel > 2 }
+    /// The time at which the advertising event of the packet started, in µs from the beginning of the rehearsal.
+    var event: Int { start - Int(offset) }
 }
 
 /// The data of packets. They are passed on once, when an emitter begins to send packets with these data. Only
-/// recordings need the bytes.
+/// recordings need them.
 struct AirPayload: Sendable {
     let emitter: Int32
     /// The slot in the ring of the emitter.
     let slot: Int16
-    let octets: [UInt8]
-    let address: DeviceAddress
-    let isRandom: Bool
-    let properties: UInt16
+    /// The first packet with these data.
+    let pdu: AirPDU
 }
 
 /// A simulated machine with one beacon. It runs the supervisor and the session of Pharos on a virtual controller, and
@@ -94,6 +108,11 @@ final class RehearsedMachine {
     private var unexpectedOctets: [UInt8] = []
     private var unexpectedSlot: Int16 = -1
 
+    /// The auxiliary packets that start after the current slice of time.
+    private var laterPackets: [AirPacket] = []
+    /// Draws the secondary channels.
+    private var channelRandom: SplitMix64
+
     // The results for the current slice of time.
     private(set) var packets: [AirPacket] = []
     private(set) var payloads: [AirPayload] = []
@@ -135,6 +154,7 @@ final class RehearsedMachine {
         var parameters = VirtualAir.Parameters()
         parameters.seed = self.seed
         air = VirtualAir(parameters, now: HCIInstant(nanoseconds: 0))
+        channelRandom = SplitMix64(seed: RehearsalSeed.mix(seed, 7, emitter))
         let count = beacon.sent.count
         lastEvent = Array(repeating: nil, count: count)
         eventStart = Array(repeating: Int.min / 2, count: count + 1)
@@ -153,7 +173,14 @@ final class RehearsedMachine {
     func run(until end: Int) {
         packets.removeAll(keepingCapacity: true)
         payloads.removeAll(keepingCapacity: true)
-        let end = HCIInstant(nanoseconds: UInt64(end) * 1000)
+        run(until: HCIInstant(nanoseconds: UInt64(end) * 1000))
+        guard !laterPackets.isEmpty else { return }
+        packets += laterPackets.filter { $0.start <= end }
+        laterPackets.removeAll { $0.start <= end }
+        packets.sort { $0.start < $1.start }
+    }
+
+    private func run(until end: HCIInstant) {
         while air.now < end {
             guard let runner else {
                 guard begin <= end else { return air.advance(to: end) }
@@ -256,7 +283,7 @@ final class RehearsedMachine {
         guard start < endMicroseconds else { return }
         let index = advertisement(of: pdu, at: start)
         let eventIndex = index ?? beacon.sent.count
-        // The copies of an event on the three channels start within 3 ms, and events of one advertisement are at least
+        // The copies of an event on the three channels start within 4 ms, and events of one advertisement are at least
         // 20 ms apart.
         if start - eventStart[eventIndex] > 5000 {
             eventStart[eventIndex] = start
@@ -265,12 +292,30 @@ final class RehearsedMachine {
         let nominal = beacon.place.radioPower
         let requested = index.flatMap { beacon.sent[$0].source.advertisement.radioPower } ?? nil
         let power = (requested == nil ? nominal : Double(pdu.power.dBm)) - lostPower
-        packets.append(
-            AirPacket(
-                start: start, airtime: Int32(pdu.airtimeMicroseconds), offset: Int32(start - eventStart[eventIndex]),
-                emitter: Int32(emitter), advertisement: Int16(index ?? -1),
-                payload: index.map { slots[$0] } ?? unexpectedSlot,
-                channel: UInt8(pdu.channel - 37), powerOffset: Float(power - nominal)))
+        let packet = AirPacket(
+            start: start, airtime: Int32(pdu.airtimeMicroseconds), offset: Int32(start - eventStart[eventIndex]),
+            emitter: Int32(emitter), advertisement: Int16(index ?? -1),
+            payload: index.map { slots[$0] } ?? unexpectedSlot, channel: UInt8(pdu.channel - 37),
+            powerOffset: Float(power - nominal),
+            kind: pdu.isLegacy ? .legacy : pdu.primaryPHY == .leCoded ? .coded : .extended)
+        packets.append(packet)
+        if pdu.channel == 39, let event = pdu.extendedEvent { sendAuxiliaryPackets(of: event, after: packet) }
+    }
+
+    /// Adds the auxiliary packets of an event to ``laterPackets``. The virtual controller sends only the packets on the
+    /// primary channels. Each auxiliary packet starts as soon as possible, as in the plan (see `ExtendedTraffic`).
+    ///
+    /// - Parameter primary: The last packet on the primary channels.
+    private func sendAuxiliaryPackets(of event: ExtendedEvent, after primary: AirPacket) {
+        var packet = primary
+        for (index, airtime) in event.auxiliaryMicroseconds.enumerated() {
+            packet.start += Int(packet.airtime) + ExtendedEvent.gapMicroseconds
+            packet.airtime = Int32(airtime)
+            packet.offset = Int32(packet.start - primary.event)
+            packet.channel = 3 + UInt8(channelRandom.next(upTo: UInt32(ExtendedEvent.secondaryChannels - 1)))
+            packet.isLast = index == event.auxiliaryMicroseconds.count - 1
+            laterPackets.append(packet)
+        }
     }
 
     /// The index of the advertisement that has the data of a packet; nil if the beacon should not send these data.
@@ -292,10 +337,7 @@ final class RehearsedMachine {
         }
         let slot = nextSlot
         nextSlot = (nextSlot + 1) % Int16(Self.ringSize)
-        payloads.append(
-            AirPayload(
-                emitter: Int32(emitter), slot: slot, octets: pdu.data, address: pdu.address,
-                isRandom: pdu.addressType != .publicDevice, properties: pdu.properties.rawValue))
+        payloads.append(AirPayload(emitter: Int32(emitter), slot: slot, pdu: pdu))
         guard let index else {
             (unexpectedOctets, unexpectedSlot) = (pdu.data, slot)
             return nil

@@ -7,6 +7,7 @@ internal import Configuration
 internal import EddystoneSecurity
 internal import Fleet
 internal import FleetStore
+internal import HCI
 internal import LinuxHost
 internal import Planner
 internal import Profiles
@@ -95,6 +96,11 @@ public struct RehearsedFleet: Sendable {
                 "Beacons with ephemeral ids whose identity keys are missing send ids of invented keys; "
                     + "`pharos fleet keys` makes the real keys.")
         }
+        if Self.isExtended(beacons) {
+            notes.append(
+                "The receivers receive extended advertising on each PHY of the fleet. As in the plan, LE Coded reaches "
+                    + "only as far as LE 1M.")
+        }
         if floor == nil {
             notes.append(
                 "Without --site every phone stands 3 m from all beacons, so detection at places and along paths, levels and "
@@ -114,6 +120,13 @@ public struct RehearsedFleet: Sendable {
             beacons: beacons.map(\.place), walls: floor?.walls ?? [], radio: radio,
             background: try BackgroundLoad(floor?.backgroundLoad ?? .none))
         startUnixSeconds = beacons.compactMap(\.epoch).max().map { $0 + Self.afterEpoch } ?? Self.defaultStart
+    }
+
+    /// True if a beacon sends extended advertising.
+    var isExtended: Bool { Self.isExtended(beacons) }
+
+    private static func isExtended(_ beacons: [RehearsedBeacon]) -> Bool {
+        beacons.contains { beacon in beacon.sent.contains { $0.group.extended != nil } }
     }
 
     /// The time in µs after which all machines are on the air.
@@ -174,17 +187,14 @@ public struct RehearsedFleet: Sendable {
         guard let fastest = traffic.indices.min(by: { traffic[$0].interval < traffic[$1].interval }) else {
             throw NamedFleet.silentBeaconError(beacon.name, "the fleet")
         }
-        let companions = try traffic.indices.filter { $0 != fastest }.map { index in
-            try AdvertiserGroup(
-                count: 1, interval: traffic[index].interval,
-                airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: traffic[index].payloadOctets))
-        }
+        let groups = try traffic.map { try $0.group }
+        let group = groups[fastest]
         return try SiteBeacon(
             name: beacon.name, position: FloorPosition(x: 0, y: 0),
-            intervalMicroseconds: min(10_240_000, Double(traffic[fastest].interval.microseconds)),
-            airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: traffic[fastest].payloadOctets),
+            intervalMicroseconds: min(10_240_000, group.intervalMicroseconds),
+            airtimeMicroseconds: group.airtimeMicroseconds,
             radioPower: Double(beacon.advertisements[fastest].radioPower ?? 0), pattern: traffic[fastest].pattern,
-            companions: companions)
+            extended: group.extended, companions: groups.indices.filter { $0 != fastest }.map { groups[$0] })
     }
 }
 
@@ -198,7 +208,10 @@ struct RehearsedBeacon: Sendable {
         let periodMicroseconds: Double
         /// The longest interval of the advertisement in µs.
         let longestMicroseconds: Double
-        let airtimeMicroseconds: Double
+        /// A group of one advertiser that sends the advertisement. With a pattern, its interval is that of the mean rate.
+        let group: AdvertiserGroup
+        /// The number of bytes of advertising data.
+        let payloadOctets: Int
         /// The identity; nil for frames without an identity.
         let identity: BeaconIdentity?
         /// The type of the advertisement in the report, such as `ibeacon`.
@@ -240,12 +253,6 @@ struct RehearsedBeacon: Sendable {
         self.key = key
         epoch = rotation == nil ? nil : beacon.eidEpoch?.secondsSince1970 ?? RehearsedFleet.defaultStart
         let advertisements = try profile.advertisements { StaticAddress.make(name: $0) }
-        guard advertisements.allSatisfy({ $0.phy == nil }) else {
-            throw RehearsalError(
-                .invalid,
-                "\(ProblemText.quoted(beacon.name)) has the key phy, but the simulated air carries only legacy "
-                    + "advertising: rehearse the fleet without this key")
-        }
         sent = try advertisements.map { advertisement in
             let source = Self.source(of: advertisement, key)
             let octets = try advertisement.payloadOctetCount()
@@ -256,7 +263,10 @@ struct RehearsedBeacon: Sendable {
                 source: source,
                 periodMicroseconds: Double(advertisement.interval.microseconds) + AdvertisingDelay.meanMicroseconds,
                 longestMicroseconds: Double(intervals.map(\.microseconds).max() ?? 0),
-                airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: octets),
+                group: try FleetTraffic.Advertisement(
+                    type: advertisement.content.typeName, interval: advertisement.interval, phy: advertisement.phy,
+                    payloadOctets: octets
+                ).group, payloadOctets: octets,
                 identity: frame.flatMap { BeaconIdentity($0) }, type: advertisement.content.typeName)
         }
         fastest = Self.fastest(sent)
@@ -284,7 +294,9 @@ struct RehearsedBeacon: Sendable {
                 source: PayloadSource(advertisement, firstPacket: 1),
                 periodMicroseconds: Double(advertisement.interval.microseconds) + AdvertisingDelay.meanMicroseconds,
                 longestMicroseconds: Double(advertisement.interval.microseconds),
-                airtimeMicroseconds: Double(8 * (16 + count)), identity: nil, type: "raw")
+                group: try AdvertiserGroup(
+                    count: 1, interval: advertisement.interval, airtimeMicroseconds: Double(8 * (16 + count))),
+                payloadOctets: count, identity: nil, type: "raw")
         ]
         fastest = 0
     }
@@ -317,6 +329,7 @@ struct RehearsedBeacon: Sendable {
         case .extended, .virtual, nil:
             var model = VirtualControllerModel.intel
             model.advertisingSets = 64
+            model.features.insert(.advertisingCodingSelection)
             model.powerLevels = (-40...20).map { RadioPower(octet: UInt8(bitPattern: $0)) }
             model.defaultPower = RadioPower(octet: 0)
             return model
@@ -327,8 +340,8 @@ struct RehearsedBeacon: Sendable {
     /// received.
     private static func fastest(_ sent: [Sent]) -> Int {
         sent.indices.min { left, right in
-            (sent[left].periodMicroseconds, sent[left].airtimeMicroseconds)
-                < (sent[right].periodMicroseconds, sent[right].airtimeMicroseconds)
+            (sent[left].periodMicroseconds, sent[left].payloadOctets)
+                < (sent[right].periodMicroseconds, sent[right].payloadOctets)
         } ?? 0
     }
 

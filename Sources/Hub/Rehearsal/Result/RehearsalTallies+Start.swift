@@ -74,11 +74,11 @@ extension RehearsalTallies {
     ) throws -> Int {
         guard let (chip, battery) = options.battery else { return 0 }
         func model(_ index: Int, companions: [EnergyModel] = []) throws -> EnergyModel {
-            let octets = max(0, Int((beacon.sent[index].airtimeMicroseconds / 8).rounded()) - 16)
             let interval = AdvertisingInterval(
                 rawValue: UInt32(min(16_777_215, max(32, ((periods[index] - 5000) / 625).rounded()))))
             return try EnergyModel(
-                chip: chip, battery: battery, interval: interval, payloadOctets: octets, companions: companions)
+                chip: chip, battery: battery, interval: interval, payloadOctets: beacon.sent[index].payloadOctets,
+                extended: beacon.sent[index].group.extended, companions: companions)
         }
         guard !periods.isEmpty else { return 0 }
         let energyModel = try model(0, companions: try periods.indices.dropFirst().map { try model($0) })

@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Configuration
 internal import LinuxHost
+internal import Planner
 internal import Positioning
 internal import Rehearsal
 internal import Sites
@@ -61,6 +62,13 @@ struct Rehearse: ParsableCommand {
     @Option(
         help: ArgumentHelp("File with scanners of your own, for --scanners.", valueName: "file"), completion: .file())
     var scannerFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "PHY on which the phones receive extended advertising: 1M or coded (default: none, legacy PDUs only, as apps on "
+                + "phones do unless they ask for more; continuous receives all).", valueName: "phy"),
+        completion: .list(ScannerPHY.allCases.map(\.rawValue)), transform: RehearseValue.scannerPHY)
+    var scannerPhy: ScannerPHY?
 
     @Option(
         help: ArgumentHelp("Seed of all random numbers.", valueName: "number"),
@@ -173,6 +181,7 @@ struct Rehearse: ParsableCommand {
         options.hours = hours
         options.phones = phones
         options.scanners = try scanners.map { _ in try mix() }
+        options.scannerPHY = scannerPhy
         options.seed = seed
         options.faults = try plantedFaults(fleet)
         if playFromS != nil || playS != nil || html != nil {
@@ -217,6 +226,7 @@ struct Rehearse: ParsableCommand {
         add("phones", "\(phones)")
         add("scanners", scanners)
         add("scanner-file", scannerFile)
+        add("scanner-phy", scannerPhy?.rawValue)
         add("faults", faults)
         add("random-faults", randomFaults.map { "\($0)" })
         if captureDb != 12 { add("capture-db", RehearseValue.text(captureDb)) }
@@ -311,6 +321,11 @@ private enum RehearseValue {
 
     /// Returns a number as text, without a decimal point if it is whole.
     static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
+
+    static func scannerPHY(_ text: String) throws -> ScannerPHY {
+        guard let phy = ScannerPHY(rawValue: text) else { throw Mistake("use 1M or coded") }
+        return phy
+    }
 
     static func chip(_ text: String) throws -> BeaconChip {
         guard let chip = BeaconChip.named(text) else {
