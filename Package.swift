@@ -343,7 +343,9 @@ package.targets += [
             "PositioningWorlds", "Sightings", "Sites", "TestSupport", "VirtualController",
         ]),
     tests("ProfilesTests", ["BeaconFrames", "BluetoothTypes", "Configuration", "Profiles", "TestSupport"]),
-    tests("RehearsalTests", ["Airtime", "BluetoothTypes", "Configuration", "LinuxHost", "Rehearsal", "TestSupport"]),
+    tests(
+        "RehearsalTests",
+        ["Airtime", "BluetoothTypes", "Configuration", "LinuxHost", "Planner", "Rehearsal", "TestSupport"]),
     tests("SightingsTests", ["BeaconFrames", "BluetoothTypes", "Sightings"]),
     tests("SitesTests", ["Airtime", "BluetoothTypes", "Configuration", "Profiles", "Sites", "TestSupport"]),
     tests("StoreTests", ["LinuxHost", "Store", "TestSupport"]),

@@ -12,10 +12,11 @@ POSITIONS = [(4, 4), (15, 4), (26, 4), (4, 16), (15, 16), (26, 16)]
 LOSS = {"model": "log-distance", "lossAt1mDb": 55, "exponent": 2, "shadowingDb": 3}
 
 
-def world(folder: Path, *, boxes=POSITIONS, interval=318.75, shadowing=3.0, eid=False, **loss) -> tuple[Path, Path]:
+def world(folder: Path, *, boxes=POSITIONS, interval=318.75, shadowing=3.0, eid=False, phy=None,
+          **loss) -> tuple[Path, Path]:
     """A fleet and its floor with a receiver near each box."""
     frames = [{"type": "ibeacon", "uuid": "3c2a6f0e-5b1d-4e77-9a48-0d6f2c9b7e11", "major": 1, "minor": "${minor}",
-               "intervalMs": interval}]
+               "intervalMs": interval, **({"phy": phy} if phy else {})}]
     if eid:
         frames.append({"type": "eddystone-eid", "identityKeyFile": "${key}", "rotationExponent": 4,
                        "intervalMs": 1000})
@@ -153,6 +154,22 @@ def test_audit_of_a_clean_recording_finds_nothing(tmp_path):
     pharos.checked("fleet", "generate", fleet, "--output", tmp_path / "out")
     heard = tmp_path / "heard"
     assert rehearse(site, "--hours", "0.1", "--phones", "0", "--record", heard).code == 0
+    recordings = [word for path in sorted(heard.iterdir()) for word in ("--replay", path)]
+    audit = pharos.run("audit", fleet, "--site", site, *recordings)
+    assert audit.code == 0, audit.out
+
+
+@pytest.mark.parametrize("phy", ["2M", "coded-s8"])
+def test_extended_advertising_is_rehearsed_and_its_recordings_are_audited(phy, tmp_path):
+    fleet, site = world(tmp_path, phy=phy)
+    pharos.checked("fleet", "generate", fleet, "--output", tmp_path / "out")
+    refused = rehearse(site, "--hours", "0.1", "--phones", "10")
+    needed = "coded" if phy.startswith("coded") else "1M"
+    assert refused.code != 0 and f"--scanner-phy {needed}" in refused.err
+    heard = tmp_path / "heard"
+    words = ("--hours", "0.1", "--phones", "10", "--scanner-phy", needed, "--record", heard)
+    rehearsed = rehearse(site, *words)
+    assert rehearsed.code == 0, rehearsed.out
     recordings = [word for path in sorted(heard.iterdir()) for word in ("--replay", path)]
     audit = pharos.run("audit", fleet, "--site", site, *recordings)
     assert audit.code == 0, audit.out

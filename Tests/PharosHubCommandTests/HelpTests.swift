@@ -82,6 +82,7 @@ import Testing
             ("inventory start a.json --within-m 0", "out of range 0.1...100"),
             ("rehearse a.json --capture-db 12m", "write a number, such as 2.5 or 2.5 dB"),
             ("rehearse a.json --capture-db 41dB", "41dB is out of range 0...40 dB"),
+            ("rehearse a.json --scanner-phy 3M", "use 1M or coded"),
             ("rehearse a.json --play-s 2h", "2h is out of range 1...3600 s"),
             ("rehearse a.json --play-from-s soon", "or with a unit: 15s, 1.5 min, 2 h"),
             ("map simulate a.json --output b --every-m 0.1m", "0.1m is out of range 0.5...100 m"),

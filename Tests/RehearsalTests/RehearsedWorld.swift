@@ -1,4 +1,5 @@
 import LinuxHost
+import Planner
 import TestSupport
 
 @testable import Rehearsal
@@ -15,7 +16,8 @@ struct RehearsedWorld {
     ///   - beacons: The number of beacons, at most six.
     ///   - controller: The kind of controller of all machines.
     ///   - interval: The interval of the most frequent advertisement, in ms.
-    ///   - schedule: The keys that replace the interval; nil to use the interval.
+    ///   - schedule: The keys that replace the interval, such as a pattern or an interval and a PHY; nil to use the
+    ///     interval.
     init(
         beacons count: Int = 6, controller: String = "extended", frames: Int = 1, interval: Double = 318.75,
         shadowing: Double = 3, scanner: String = "android-balanced", background: Double = 0,
@@ -64,11 +66,13 @@ struct RehearsedWorld {
 
     /// Returns the report and the tallies of a rehearsal.
     func rehearse(
-        hours: Double = 0.25, phones: Int = 20, seed: UInt64 = 1, threads: Int = 2, faults: [RehearsalFault] = []
+        hours: Double = 0.25, phones: Int = 20, scannerPHY: ScannerPHY? = nil, seed: UInt64 = 1, threads: Int = 2,
+        faults: [RehearsalFault] = []
     ) throws -> (report: RehearsalReport, tallies: RehearsalTallies) {
         var options = Rehearsal.Options()
         options.hours = hours
         options.phones = phones
+        options.scannerPHY = scannerPHY
         options.seed = seed
         options.threads = threads
         options.faults = faults
