@@ -128,7 +128,9 @@ struct ExtendedRehearsalTests {
         #expect(abs(Double(clear) / Double(all) - expected) < 0.015)
     }
 
-    @Test("an event ends with its last auxiliary packet, and is lost with any of them", arguments: [nil, 0, 1] as [Int?])
+    @Test(
+        "an event ends with its last auxiliary packet, and is lost with any of them",
+        arguments: [nil, 0, 1] as [Int?])
     func lostAuxiliaryPacket(hit: Int?) throws {
         let traffic = try ExtendedTraffic(.le1M, payloadOctets: 300)
         let event = packets(traffic, beacons: 1, interval: 200_000, seconds: 0.3).prefix(5)
