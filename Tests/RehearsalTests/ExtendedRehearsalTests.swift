@@ -180,7 +180,7 @@ struct ExtendedRehearsalTests {
                         AirPacket(
                             start: start + offset, airtime: Int32(airtime), offset: Int32(offset),
                             emitter: Int32(beacon), advertisement: 0, payload: 0, channel: UInt8(channel),
-                            powerOffset: 0, kind: traffic.phy.isCoded ? .coded : .extended, isLast: isLast))
+                            kind: traffic.phy.isCoded ? .coded : .extended, isLast: isLast, powerOffset: 0))
                 }
                 for channel in 0..<3 { add(channel * spacing, primary, channel: channel) }
                 var offset = 2 * spacing + primary + ExtendedEvent.gapMicroseconds

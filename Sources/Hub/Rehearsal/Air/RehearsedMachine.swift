@@ -33,11 +33,11 @@ struct AirPacket: Sendable {
     var payload: Int16
     /// 0, 1 and 2 for the channels 37, 38 and 39; 3...39 for the secondary channels 0...36.
     var channel: UInt8
-    /// The radio power minus the power that the plan expects, in dB.
-    var powerOffset: Float
     var kind = Kind.legacy
     /// True for the last auxiliary packet of an event.
     var isLast = false
+    /// The radio power minus the power that the plan expects, in dB.
+    var powerOffset: Float
 
     var isAuxiliary: Bool { channel > 2 }
     /// The time at which the advertising event of the packet started, in µs from the beginning of the rehearsal.
@@ -296,8 +296,8 @@ final class RehearsedMachine {
             start: start, airtime: Int32(pdu.airtimeMicroseconds), offset: Int32(start - eventStart[eventIndex]),
             emitter: Int32(emitter), advertisement: Int16(index ?? -1),
             payload: index.map { slots[$0] } ?? unexpectedSlot, channel: UInt8(pdu.channel - 37),
-            powerOffset: Float(power - nominal),
-            kind: pdu.isLegacy ? .legacy : pdu.primaryPHY == .leCoded ? .coded : .extended)
+            kind: pdu.isLegacy ? .legacy : pdu.primaryPHY == .leCoded ? .coded : .extended,
+            powerOffset: Float(power - nominal))
         packets.append(packet)
         if pdu.channel == 39, let event = pdu.extendedEvent { sendAuxiliaryPackets(of: event, after: packet) }
     }
