@@ -98,8 +98,8 @@ public struct RehearsedFleet: Sendable {
         }
         if Self.isExtended(beacons) {
             notes.append(
-                "The receivers receive extended advertising on each PHY of the fleet. As in the plan, LE Coded reaches "
-                    + "only as far as LE 1M.")
+                "The receivers receive each PHY of the fleet all the time; a real radio receives LE 1M and LE Coded in "
+                    + "turn. As in the plan, LE Coded reaches only as far as LE 1M.")
         }
         if floor == nil {
             notes.append(
