@@ -65,7 +65,7 @@ struct RehearsalTests {
                 + "with this version, and add their reports")
         #expect(
             message("{}")
-                == "a.json: this is no report of a rehearsal: write one with `pharos rehearse --json`")
+                == "a.json: this is not a report of a rehearsal: write one with `pharos rehearse --json`")
     }
 
     @Test("the battery life of several runs is the mean of all runs")
