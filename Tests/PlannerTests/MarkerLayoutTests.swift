@@ -61,8 +61,9 @@ import Testing
         var content = try SamplePage.content()
         let remark = String(repeating: "found within 10 s at the entrance ", count: 8)
         content.figures = (0..<40).map { .init("spot \($0)", "1", remark: remark) }
-        content.floorPlan?.spots = (0..<40_000).map {
-            .init(.init(Double($0 % 200), Double($0 / 200)), Double($0 % 97))
+        content.floorPlan?.spots = (0..<40_000).map { number in
+            let (x, y, value) = (Double(number % 200), Double(number / 200), Double(number % 97))
+            return .init(.init(x, y), value)
         }
         let html = PlanPage(content).html
         #expect(html.utf8.count < 500_000)

@@ -8,7 +8,9 @@ import Testing
             + bigEndian(height) + [8, 2, 0, 0, 0]
     }
 
-    private static func bigEndian(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 0xFF) } }
+    private static func bigEndian(_ value: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { (shift: UInt32) -> UInt8 in UInt8(truncatingIfNeeded: value >> shift) }
+    }
 
     /// The markers of a JPEG file up to the start of its frame, with an Exif orientation if one is given.
     private static func jpeg(_ width: UInt16, _ height: UInt16, orientation: UInt8? = nil, isLittle: Bool = true)

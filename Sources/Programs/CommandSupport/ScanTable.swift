@@ -52,6 +52,6 @@ package enum ScanTable {
 
     /// Returns the text, without its middle if it is too long: identities often differ only at their ends.
     private static func narrowed(_ text: String, to width: Int) -> String {
-        text.count <= width ? text : text.prefix(width / 2) + "…" + text.suffix((width - 1) / 2)
+        text.count <= width ? text : "\(text.prefix(width / 2))…\(text.suffix((width - 1) / 2))"
     }
 }

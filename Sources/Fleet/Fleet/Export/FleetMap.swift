@@ -91,7 +91,7 @@ public struct FleetMap {
     private static func degrees(_ value: Double) -> JSONNumber? {
         let tenMillionths = (value * 1e7).rounded()
         let digits = NumberFormat.padded(Int64(abs(tenMillionths)), to: 8)
-        return JSONNumber((tenMillionths < 0 ? "-" : "") + digits.dropLast(7) + "." + digits.suffix(7))
+        return JSONNumber("\(tenMillionths < 0 ? "-" : "")\(digits.dropLast(7)).\(digits.suffix(7))")
     }
 }
 

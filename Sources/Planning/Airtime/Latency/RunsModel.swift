@@ -133,7 +133,7 @@ public struct RunsModel: Sendable {
     /// of the run's length, until advDelay has moved a pair apart by about half a period; then it remains constant.
     private static func extended(_ exact: [Double], meanPeriod: Double) -> [Double] {
         let length = exact.count - 1
-        let clear = (0..<length).map { 1 - exact[$0 + 1] / exact[$0] }
+        let clear: [Double] = (0..<length).map { (run: Int) -> Double in 1 - exact[run + 1] / exact[run] }
         let lastClear = clear[length - 1]
         let middle = length / 2
         let slope = max(0, clear[middle] - lastClear) / naturalLogarithm(Double(length - 1) / Double(middle))

@@ -121,11 +121,12 @@ struct Find: ParsableCommand {
             throw Failure(.temporaryFailure, "\(what): nothing was received from it")
         }
         let nearestName = beacon.flatMap { NearestWord.find($0, among: known.names.sorted()) }
+        let condition = active ? "" : " (many send it only with --active)"
+        let question = nearestName.map { "; did you mean \(TerminalText.line($0))?" } ?? ""
         throw Failure(
             .usage,
             "\(what): this is not an identity such as ibeacon:UUID-1-2 or AA:BB:CC:DD:EE:FF, no beacon of --known has that name, "
-                + "and no device sends it as its name" + (active ? "" : " (many send it only with --active)")
-                + (nearestName.map { "; did you mean \(TerminalText.line($0))?" } ?? ""))
+                + "and no device sends it as its name\(condition)\(question)")
     }
 
     /// Returns the beacon that the user chooses by its number; `nil` without a terminal, or if the user chooses none.
