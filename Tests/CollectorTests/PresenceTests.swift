@@ -153,6 +153,18 @@ import Testing
         #expect(Self.kinds(back) == [.known])
     }
 
+    /// The receiver at the desk stops, and is not dead yet. The beacon may have moved from the hall to the desk.
+    @Test func noBeaconLeavesWhileAnotherReceiverMayHaveStopped() throws {
+        var collector = try Self.collector()
+        _ = Self.run(&collector, 0..<60, ["hall": -60, "desk": nil])
+        let stopped = Self.run(&collector, 60..<120, ["hall": Double?.none])
+        #expect(Self.kinds(stopped) == [.unknown])
+        #expect(stopped.first { $0.kind == .receiverDead }?.unixMilliseconds == Self.begin + 75_000)
+        // The receiver at the desk works again, and does not receive the beacon.
+        let back = Self.run(&collector, 120..<180, ["hall": Double?.none, "desk": nil])
+        #expect(Self.kinds(back).last == .exit)
+    }
+
     @Test func aReceiverThatReportsDeafnessIsDeadAtOnce() throws {
         var collector = try Self.collector(["hall"])
         _ = Self.run(&collector, 0..<60, ["hall": -60])

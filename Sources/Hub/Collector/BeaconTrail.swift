@@ -22,6 +22,9 @@ struct BeaconTrail: Sendable {
         let lastReports: [Int?]
         /// The time of each receiver's newest line, in milliseconds since 1970.
         let lastLines: [Int?]
+        /// The earliest of these times among the receivers that are alive. Each of them may have stopped after its
+        /// newest line.
+        let oldestLastLine: Int
         /// For each receiver, the number of its series of lines (`LineSeries.count`).
         let lineSeries: [Int]
         /// For each receiver, the number of listening periods that it has begun (`ListeningClock.period`).
@@ -311,7 +314,9 @@ struct BeaconTrail: Sendable {
         // A failed receiver is detected late. Only a later report of the receiver proves that it worked during the
         // silence.
         let witnesses = lastReportTimes.isEmpty ? covering.filter { now.isAlive[$0] } : covering
-        let provenUntil = witnesses.map { now.lastReports[$0] ?? 0 }.min() ?? 0
+        // The beacon may also have moved to a receiver that has not received it yet, and that has stopped, too. The exit
+        // is allowed by a later line of that receiver, or if it is dead and others cover all cells.
+        let provenUntil = min(witnesses.map { now.lastReports[$0] ?? 0 }.min() ?? 0, now.oldestLastLine)
         let start = now.end - unprovenSeconds * 1000
         let provenSeconds = min(unprovenSeconds, max(0, (provenUntil + 1000 - start) / 1000))
         listenedSeconds += provenSeconds

@@ -11,7 +11,8 @@ public import Store
 /// The collector's time is the time in the lines, in milliseconds since 1970, and advances second by second. A single
 /// line cannot advance it by much: a line whose time is far ahead waits until at least three such lines agree. A
 /// receiver is dead if it sends nothing for 15 s, or reports that it receives nothing. A dead receiver's silence is
-/// ignored. The rooms of beacons that only dead receivers could receive become unknown.
+/// ignored. The rooms of beacons that only dead receivers could receive become unknown. A receiver may have stopped up to
+/// 15 s before it counts as dead. So an exit waits until each receiver has sent a line after the silence, or is dead.
 public struct SightingCollector: Sendable {
     public let file: CollectorFile
     let plan: RoomPlan
@@ -529,6 +530,7 @@ public struct SightingCollector: Sendable {
         }
         let isPlaced = receivers.indices.map { isAlive[$0] && plan.levels.rows[$0] != nil }
         let hasSentLine = receivers.indices.map { isPlaced[$0] && receivers[$0].hasSentLine }
+        let linesOfLivingReceivers = receivers.filter(\.isAlive).compactMap(\.lastLine)
         let now = BeaconTrail.ReceiverStates(
             plan: plan, isAlive: isAlive, isCertain: isCertain, hasSentLine: hasSentLine,
             senders: hasSentLine.indices.filter { hasSentLine[$0] },
@@ -536,7 +538,8 @@ public struct SightingCollector: Sendable {
                 isPlaced[$0] && receivers[$0].lastLine ?? 0 >= end - BeaconTrail.quietStep
             },
             lastReports: receivers.indices.map(lastReportUnixMilliseconds),
-            lastLines: receivers.map(\.lastLine), lineSeries: receivers.map(\.lines.count),
+            lastLines: receivers.map(\.lastLine), oldestLastLine: linesOfLivingReceivers.min() ?? .max,
+            lineSeries: receivers.map(\.lines.count),
             periods: receivers.map(\.clock.period), nameSets: receivers.map(\.nameSet),
             hasBlindCells: blindCells.mayExist,
             hasDead: isAlive.contains(false), end: end)
