@@ -50,7 +50,12 @@ package enum ExitStatus: Int32 {
         let message = root.fullMessage(for: error)
         let code = root.exitCode(for: error)
         if code.isSuccess {
-            Terminal.write(HelpExamples(of: root).restored(in: message) + "\n")
+            let isCompletionScript = arguments.contains { $0.hasPrefix("--generate-completion-script") }
+            let text =
+                isCompletionScript
+                ? DefaultCommandCompletions(of: root).added(to: message)
+                : HelpExamples(of: root).restored(in: message)
+            Terminal.write(text + "\n")
             return 0
         }
         Terminal.writeError(ArgumentMessages.formatted(message, arguments: arguments, of: root))

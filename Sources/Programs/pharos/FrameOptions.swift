@@ -147,7 +147,7 @@ struct IBeaconOptions: FrameOptions {
     @Option(
         help: ArgumentHelp(
             "Flags byte, or none (default: 0x06; other beacons also send 0x1a or 0x04).", valueName: "byte"),
-        transform: OptionValue.flags)
+        completion: .list(["none", "0x06", "0x1a", "0x04"]), transform: OptionValue.flags)
     var flags: OptionValue.Flags = .octet(.beacon)
 
     func content() -> Advertisement.Content {
@@ -180,7 +180,7 @@ struct AltBeaconOptions: FrameOptions {
 
     @Option(
         help: ArgumentHelp("Flags byte (default: 0x06), or none.", valueName: "byte"),
-        transform: OptionValue.flags)
+        completion: .list(["none", "0x06"]), transform: OptionValue.flags)
     var flags: OptionValue.Flags = .octet(.beacon)
 
     func content() -> Advertisement.Content {
