@@ -124,7 +124,7 @@ import VirtualController
             let (_, session) = try bench(model, place, .vanish)
             let error = failure { try session.start() }
             #expect(
-                error?.description == "the controller is gone: the virtual controller has left the air",
+                error?.description == "the controller is gone: the virtual controller was removed",
                 "step \(place)")
         }
     }

@@ -56,7 +56,7 @@ private func notes(_ octets: String) -> [ByteNote] { AdvertisingData(octets: oct
     ("04160f1864", 2, "service UUID", "0x180F Battery, least significant byte"),
     ("033daabb", 1, "AD type", "AD type 0x3D"),
     ("03010600", 3, "flags", "reserved for future use"),
-    ("030a0400", 3, "surplus", "more bytes than this structure has fields"),
+    ("030a0400", 3, "surplus", "bytes after the last field of this structure"),
     ("00ff", 1, "padding", "must be zero after early termination"),
     ("05ff4c", 0, "length", "5 bytes follow: type and data, but only 2 are there"),
     ("05ff4c", 2, "company id", "cut off, byte 1 of 2"),

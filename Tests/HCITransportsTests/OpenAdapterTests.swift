@@ -89,7 +89,7 @@ import VirtualController
             error.description
                 == (BlueZAdapter.kernelHasBluetooth
                     ? "hci4000: there is no such adapter; `pharos adapters` lists the adapters of this machine"
-                    : "hci4000: this kernel has no Bluetooth (or this is a container without the host's network); "
+                    : "hci4000: this kernel has no Bluetooth, or this is a container without the host's network; "
                         + "`--adapter virtual` works without one"))
     }
 

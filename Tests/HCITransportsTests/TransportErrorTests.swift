@@ -28,7 +28,7 @@ import Testing
     @Test(arguments: [
         Case(
             "socket", EAFNOSUPPORT, "hci0", .missing,
-            "hci0: this kernel has no Bluetooth (or this is a container without the host's network); "
+            "hci0: this kernel has no Bluetooth, or this is a container without the host's network; "
                 + "`--adapter virtual` works without one"),
         Case(
             "HCIGETDEVINFO", ENODEV, "hci7", .missing,

@@ -31,7 +31,7 @@ private let stranger: uid_t = 65534
         #expect(error == .held(path, by: holder))
         #expect(
             error?.description
-                == "\(path): held by fleet generate (process \(getpid())); wait until it has ended, then try again")
+                == "\(path): locked by fleet generate (process \(getpid())); wait until it has ended, then try again")
         lock.release()
         lock.release()
         #expect(Files.names(in: folder.path).isEmpty)
@@ -129,7 +129,7 @@ private let stranger: uid_t = 65534
         let error = refusal { _ = try FileLock(path, purpose: "first") }
         #expect(
             error?.description
-                == "\(path): user 65534 has put this file where a lock belongs; remove it")
+                == "\(path): this lock file belongs to user 65534; remove it")
         #expect(try Files.read(path) == Array("kept".utf8))
     }
 
@@ -142,7 +142,7 @@ private let stranger: uid_t = 65534
         try Files.remove(path)
         #expect(unsafe link(other, path) == 0)
         let hard = refusal { _ = try FileLock(path, purpose: "first") }
-        #expect(hard?.description == "\(path): this lock file has other names too; remove it")
+        #expect(hard?.description == "\(path): this lock file has more than one name (hard links); remove it")
         #expect(try Files.read(other) == Array("kept".utf8))
         try Files.remove(path)
         #expect(unsafe mkfifo(path, 0o600) == 0)

@@ -43,7 +43,7 @@ import Testing
         for _ in 0..<100 { #expect(bench.read() == nil) }
         #expect(
             bench.events == [
-                "the sensor thermal:cpu-thermal is lost; telemetry sends its value as unknown, and BTHome leaves it out"
+                "the sensor thermal:cpu-thermal is lost; telemetry sends this value as unknown, and BTHome omits it"
             ])
         try box.set("class/thermal/thermal_zone3/type", "cpu-thermal")
         try box.set("class/thermal/thermal_zone3/temp", "51000")
@@ -88,7 +88,7 @@ import Testing
         for _ in 0..<1000 { #expect(bench.read() == nil) }
         #expect(
             bench.events == [
-                "the sensor thermal:cpu-thermal is lost; telemetry sends its value as unknown, and BTHome leaves it out"
+                "the sensor thermal:cpu-thermal is lost; telemetry sends this value as unknown, and BTHome omits it"
             ])
         try box.set(zone, "47000")
         #expect(bench.read() == 47_000 && bench.events.last == "the sensor thermal:cpu-thermal is back")
@@ -100,7 +100,7 @@ import Testing
         for _ in 0..<50 { #expect(bench.read() == nil) }
         #expect(
             bench.events == [
-                "this machine has no battery or supply voltage; telemetry sends its value as unknown, and BTHome leaves it out"
+                "this machine has no battery or supply voltage; telemetry sends this value as unknown, and BTHome omits it"
             ])
         try box.set("class/power_supply/BAT0/type", "Battery")
         try box.set("class/power_supply/BAT0/voltage_now", "3700000")
@@ -114,7 +114,7 @@ import Testing
         for _ in 0..<50 { #expect(bench.read() == nil) }
         #expect(
             bench.events == [
-                "the battery or supply voltage hwmon:rpi_volt:in0 gives no reading; telemetry sends its value as unknown, and BTHome leaves it out"
+                "the battery or supply voltage hwmon:rpi_volt:in0 gives no reading; telemetry sends this value as unknown, and BTHome omits it"
             ])
         try box.set("class/hwmon/hwmon1/in0_input", "5100")
         #expect(bench.read(seconds: 10) == 5100)
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("45200", "\"45200\", and a number of -128...127.999 °C is expected; for the kernel's files, which have"),
+        ("45200", "\"45200\", and a number of -128...127.999 °C is expected; the kernel's files contain thousandths"),
         ("45,2", "\"45,2\", and a number of -128...127.999 °C is expected, with a point instead of the comma; "),
         ("warm", "\"warm\", and a number of -128...127.999 °C is expected; telemetry sends"),
     ])

@@ -66,6 +66,6 @@ import Testing
     @Test func adaptersCommandRefusesTheKernelsManager() throws {
         let result = try Program.run("adapters", "--adapter", "hci3:mgmt")
         #expect(result.code == 64)
-        #expect(result.errors.contains("hci3:mgmt: the kernel's advertising manager does not take HCI commands"))
+        #expect(result.errors.contains("hci3:mgmt: the kernel's advertising manager accepts no HCI commands"))
     }
 }

@@ -115,7 +115,7 @@ struct ByteExplainer {
             guard let type = peek().map(ADType.init(rawValue:)) else { continue }
             note("AD type", type.name)
             explainData(of: type)
-            noteRemaining("surplus", "more bytes than this structure has fields")
+            noteRemaining("surplus", "bytes after the last field of this structure")
         }
     }
 

@@ -206,8 +206,8 @@ public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible
             "the URL \"\(text)\" starts with neither http:// nor https://, the only schemes of Eddystone-URL"
                 + Self.question(text)
         case .illegalCharacter(let scalar, let offset, let text):
-            "\(Self.name(scalar)) at character \(offset + 1) of the URL cannot be sent: only graphic ASCII "
-                + "(0x21...0x7E) can; "
+            "\(Self.name(scalar)) at character \(offset + 1) of the URL cannot be sent: only the ASCII "
+                + "characters 0x21...0x7E can; "
                 + (scalar.value > 0x7F && Self.isInHost(offset, of: text)
                     ? "write the host in Punycode" : "percent-encode it") + Self.question(text)
         case .empty:

@@ -124,14 +124,14 @@ public enum MeasuredPowerError: Error, Hashable, Sendable, CustomStringConvertib
     public var description: String {
         switch self {
         case .notGiven:
-            "no measured power is given: measure the signal strength at 1 m, and give it as the measured power or as "
+            "no measured power is given: measure the signal strength at 1 m, and give it as the measured power or in "
                 + "a calibration"
         case .noFallback:
             "the controller does not report its radio power, and the calibration has no \"default\" for this case: "
                 + "measure the signal strength at 1 m, and add it as \"default\""
         case .outsideCalibration(let power, let lowest, let highest):
             "the radio power of \(power) is outside the calibrated range \(lowest)...\(highest): measure the signal "
-                + "strength at 1 m with this power, and add it"
+                + "strength at 1 m with this power, and add it to the calibration"
         case .outOfRange(let error): error.description
         }
     }

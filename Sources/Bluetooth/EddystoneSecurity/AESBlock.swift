@@ -87,9 +87,9 @@ public enum EddystoneSecurityError: Error, Hashable, Sendable, CustomStringConve
     public var description: String {
         switch self {
         case .weakPublicKey:
-            "the public key gives a shared secret of zeros and must not be used (RFC 7748 6.1)"
+            "the public key is invalid: its shared secret is all zeros (RFC 7748 6.1)"
         case .refused(let operation):
-            "the cryptography library refused: \(operation)"
+            "the cryptography library reports an error: \(operation)"
         }
     }
 }

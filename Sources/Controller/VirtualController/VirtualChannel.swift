@@ -48,7 +48,7 @@ public final class VirtualChannel: HCIChannel {
         return nil
     }
 
-    private static var gone: HCIChannelError { .gone("the virtual controller has left the air") }
+    private static var gone: HCIChannelError { .gone("the virtual controller was removed") }
 }
 
 /// The packets that the host has not fetched yet. If there are too many, further LE Meta events, such as reports, are

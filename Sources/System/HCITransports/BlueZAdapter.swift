@@ -64,7 +64,7 @@ public struct BlueZAdapter: Hashable, Sendable {
         let socket = try controlSocket(name)
         guard ioctl(socket.number, PHAROS_HCIDEVDOWN, Int32(index)) < 0, errno != EALREADY else { return }
         let number = errno
-        if number == EPERM { throw TransportError.notPermitted(.netAdmin, name, "putting the adapter down") }
+        if number == EPERM { throw TransportError.notPermitted(.netAdmin, name, "powering the adapter down") }
         throw TransportError.bluetooth("HCIDEVDOWN", number, name)
     }
 

@@ -187,7 +187,7 @@ public final class BlueZChannel: HCIChannel {
             // Root in a user namespace has the capability only in this namespace.
             .system(
                 call: "sending HCI commands on \(name)", errno: EPERM,
-                text: "CAP_NET_RAW is needed outside every user namespace (container)")
+                text: "the capability CAP_NET_RAW of a user namespace (container) is not enough")
         default: HCIChannelError(error)
         }
     }

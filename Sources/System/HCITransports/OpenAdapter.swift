@@ -58,7 +58,7 @@ public final class OpenAdapter {
         case .managed:
             throw TransportError(
                 .noHCI, name.description,
-                "the kernel's advertising manager does not take HCI commands; use hciN without :mgmt")
+                "the kernel's advertising manager accepts no HCI commands; use hciN without :mgmt")
         case .tcp, .unix, .serial, .virtual, .virtualTour:
             let h4: H4Channel
             do throws(SystemError) {

@@ -47,7 +47,7 @@ extension TransportError {
         case .addressFamilyNotSupported:
             TransportError(
                 .missing, adapter,
-                "this kernel has no Bluetooth (or this is a container without the host's network); "
+                "this kernel has no Bluetooth, or this is a container without the host's network; "
                     + "`--adapter virtual` works without one")
         case .operationNotSupportedByDevice:
             TransportError(

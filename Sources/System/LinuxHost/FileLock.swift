@@ -184,12 +184,12 @@ public final class FileLock: Sendable {
         guard status.isOursOrRoots || status.userID == directoryStatus.userID else {
             throw SystemError(
                 "open", path, errno: .notPermitted,
-                reason: "user \(status.userID.rawValue) has put this file where a lock belongs; remove it")
+                reason: "this lock file belongs to user \(status.userID.rawValue); remove it")
         }
         guard status.linkCount < 2 else {
             throw SystemError(
                 "open", path, errno: .notPermitted,
-                reason: "this lock file has other names too; remove it")
+                reason: "this lock file has more than one name (hard links); remove it")
         }
     }
 
@@ -254,8 +254,8 @@ public enum FileLockError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .held(let path, let holder?):
-            "\(path): held by \(holder.purpose) (process \(holder.process)); wait until it has ended, then try again"
-        case .held(let path, nil): "\(path): held by another process; wait until it has ended, then try again"
+            "\(path): locked by \(holder.purpose) (process \(holder.process)); wait until it has ended, then try again"
+        case .held(let path, nil): "\(path): locked by another process; wait until it has ended, then try again"
         case .system(let error): "\(error)"
         }
     }

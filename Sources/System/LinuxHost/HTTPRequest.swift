@@ -49,9 +49,9 @@ public enum HTTPFault: Error, Hashable, Sendable {
     public var text: String {
         switch self {
         case .malformed: "the request is not HTTP/1.1"
-        case .headTooLong: "the request has more than \(HTTPRequestReader.headLimit >> 10) KiB of fields"
+        case .headTooLong: "the request has more than \(HTTPRequestReader.headLimit >> 10) KiB of header fields"
         case .bodyTooLong(let limit): "the request has a body of more than \(limit >> 20) MiB"
-        case .coded: "the request has a body with a transfer coding; send it with its length"
+        case .coded: "the request has a Transfer-Encoding, which is not supported; send Content-Length"
         }
     }
 }

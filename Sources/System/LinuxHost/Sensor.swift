@@ -207,7 +207,7 @@ extension SensorReader.Event: CustomStringConvertible {
         }
     }
 
-    private static let consequence = "telemetry sends its value as unknown, and BTHome leaves it out"
+    private static let consequence = "telemetry sends this value as unknown, and BTHome omits it"
 
     /// Returns the part of a sentence that says why the file of a sensor does not exist.
     private static func reasonWithoutFile(_ name: SensorName) -> String {
@@ -223,7 +223,7 @@ extension SensorReader.Event: CustomStringConvertible {
         if found.contains(",") {
             sentence += ", with a point instead of the comma"
         } else if quantity == .temperature, let number = DecimalText.thousandths(found), number >= 1_000_000 {
-            sentence += "; for the kernel's files, which have thousandths of a degree, use thermal:TYPE or hwmon:NAME"
+            sentence += "; the kernel's files contain thousandths of a degree: read them with thermal:TYPE or hwmon:NAME"
         }
         return sentence
     }

@@ -152,7 +152,7 @@ struct TableTests {
             ("name,page,serial\na,x,1 2\n", "is not a serial number"),
             ("name,page,host\na,x,$(id)\n", "is not a host name or address"),
             ("name,page,controller\na,x,raspberry\n", "\"raspberry\" is not known"),
-            ("name,page,x,y\na,x,\"1,5\",2\n", "a decimal number has a point"),
+            ("name,page,x,y\na,x,\"1,5\",2\n", "write a decimal point, not a comma"),
             ("name,page,x\na,x,1\n", "both x and y"),
             ("name,page,latitude,longitude\na,x,91,0\n", "out of range -90...90 degrees"),
             ("name,page\na,\n", "t.csv:2:3: page: the variable \"page\" is not set: this cell is empty"),
@@ -195,7 +195,7 @@ struct TableTests {
         "a message about a number explains separators of thousands and decimal commas",
         arguments: [
             (";", "1.000,5", "; write it without separators between thousands"), (";", "1,000,000", "thousands"),
-            (";", "a", "not \"a\""), (",", "\"1,5\"", "; a decimal number has a point"),
+            (";", "a", "not \"a\""), (",", "\"1,5\"", "; write a decimal point, not a comma"),
         ])
     func explainsNumbers(separator: String, cell: String, end: String) {
         let table =

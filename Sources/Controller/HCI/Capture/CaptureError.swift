@@ -99,7 +99,7 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         case .truncated(let needed, let left):
             "\(place) is incomplete: it needs \(needed) bytes, but only \(left) are left"
         case .lengthsDisagree(let original, let included):
-            "\(place): the captured length (\(included) bytes) exceeds the packet (\(original) bytes) or the block"
+            "\(place): the captured length (\(included) bytes) exceeds the packet (\(original) bytes) or its block"
         case .recordTooLong(let octets):
             "\(place) has a length of \(octets) bytes; no packet has more than \(CaptureFrame.octetLimit)"
         case .badBlockLength(let length):

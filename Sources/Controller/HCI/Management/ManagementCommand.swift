@@ -269,7 +269,7 @@ extension ManagementError: CustomStringConvertible {
         switch status {
         case .permissionDenied: "; run as root, or give the program CAP_NET_ADMIN"
         case .rfkilled: "; `rfkill unblock bluetooth` switches the radio on"
-        case .invalidIndex: "; no such adapter, or a program holds its user channel"
+        case .invalidIndex: "; there is no such adapter, or a program uses its user channel"
         default: ""
         }
     }

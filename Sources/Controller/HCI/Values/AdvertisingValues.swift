@@ -115,8 +115,8 @@ public struct AdvertisingFilterPolicy: HCINamedOctet {
     public var name: String? {
         switch rawValue {
         case 0: "all devices"
-        case 1: "connection requests of all devices, scan requests of the accept list"
-        case 2: "scan requests of all devices, connection requests of the accept list"
+        case 1: "connection requests from all devices, scan requests from the accept list"
+        case 2: "scan requests from all devices, connection requests from the accept list"
         case 3: "the accept list only"
         default: nil
         }

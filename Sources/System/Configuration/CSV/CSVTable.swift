@@ -118,7 +118,7 @@ package final class CSVTable: Sendable {
     /// Returns advice for a text that is not a number, as the end of a sentence; empty if there is none.
     package func numberHint(_ text: String) -> String {
         let commas = text.count { $0 == "," }
-        if commas > 0, separator == UInt8(ascii: ",") { return "; a decimal number has a point" }
+        if commas > 0, separator == UInt8(ascii: ",") { return "; write a decimal point, not a comma" }
         if commas > 1 || text.contains("."), commas > 0 || text.count(where: { $0 == "." }) > 1 {
             return "; write it without separators between thousands"
         }
