@@ -129,7 +129,7 @@ public enum HexadecimalFault: PositionedReason {
         case .halfOctet:
             "a digit is missing before character \(offset + 1): every byte has two digits"
         case .wrongLength(let expected, let found):
-            "\(NumberFormat.count(found, "byte")) instead of \(expected) (\(2 * expected) hexadecimal digits)"
+            "\(NumberFormat.count(found, "byte")) where \(expected) are needed (\(2 * expected) hexadecimal digits)"
         }
     }
 
