@@ -144,11 +144,11 @@ import VirtualController
         let table: [(VirtualControllerModel, UInt16, String)] = [
             (
                 .raspberryPi, 0x2006,
-                "another program advertises on this adapter, or its controller follows the extended commands"
+                "another program advertises on this adapter, or has used extended commands since the last reset"
             ),
             (
                 .intel, 0x2036,
-                "the controller still follows the legacy commands of an older kernel; use hciN:user, which resets it"
+                "an older kernel has used legacy commands on this controller; use hciN:user, which resets the controller"
             ),
         ]
         for (model, opcode, hint) in table {

@@ -170,8 +170,8 @@ import VirtualController
         Refusal(
             change: { $0.hasExtendedAdvertising = false },
             words: ["no extended advertising", "(\"phy\": \"1M\")", "leave the PHY out"]),
-        Refusal(phy: .codedS2, words: ["does not select the coding", "write coded", "--adapter hci0"]),
-        Refusal(phy: .codedS8, words: ["does not select the coding", "write coded", "--adapter hci0"]),
+        Refusal(phy: .codedS2, words: ["does not select S=2 or S=8", "write coded", "--adapter hci0"]),
+        Refusal(phy: .codedS8, words: ["does not select S=2 or S=8", "write coded", "--adapter hci0"]),
         Refusal(phy: .le2M, change: { $0.secondaryChannels = [.secondaryChannel1M] }, words: ["no LE 1M and LE 2M"]),
         Refusal(phy: .coded, change: { $0.secondaryChannels = [.secondaryChannel1M] }, words: ["has no LE Coded"]),
         Refusal(octets: 252, words: ["252 bytes of data do not fit: the limit is 251"]),

@@ -48,8 +48,8 @@ import Testing
                     + "100...150 ms; --adapter hci0 or hci0:user uses the requested interval",
                 "hci0:mgmt: the radio power of -8 dBm is ignored: the kernel cannot set it on a controller "
                     + "without extended advertising; --adapter hci0 or hci0:user tries the controller's own command",
-                "hci0:mgmt: the address is a new random one at each change of the data and each turn; "
-                    + "--adapter hci0 or hci0:user keeps it",
+                "hci0:mgmt: the kernel chooses a new random address at each change of the data and at each turn; "
+                    + "--adapter hci0 or hci0:user keeps one address",
             ])
         #expect(layout.instances[0].interval.lowerBound.microseconds == 100_000)
         #expect(layout.instances[0].interval.upperBound.microseconds == 150_000)

@@ -25,7 +25,7 @@ import VirtualController
         #expect(
             try refusal(.core4, advertisement)
                 == "interval 99.375 ms is out of this controller's range 100 ms...10240 ms: "
-                + "it follows Core 4.2, which requires at least 100 ms for \(name)")
+                + "the controller implements Core 4.2, which requires at least 100 ms for \(name)")
         advertisement.interval = AdvertisingInterval(rawValue: 0xA0)
         #expect(try refusal(.core4, advertisement) == nil)
     }

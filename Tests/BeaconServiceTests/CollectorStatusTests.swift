@@ -53,13 +53,13 @@ import Testing
             Self.text(Self.status()) == """
                 museum: collecting since 1970-01-01T00:01:00Z (30 s)
                   2 of 3 receivers work, 14 beacons present
-                  silent: east
+                  silent receivers: east
                   broker: connected
 
                 """)
         #expect(
             Self.text(Self.status(.standby))
-                == "museum: standby since 1970-01-01T00:01:00Z (30 s); another collector works for the site\n")
+                == "museum: standby since 1970-01-01T00:01:00Z (30 s); another collector is active for this site\n")
     }
 
     @Test func controlCharactersAreNotPrinted() {

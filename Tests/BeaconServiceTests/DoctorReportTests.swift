@@ -66,8 +66,8 @@ import Testing
         try put(["proc/device-tree/model": "Raspberry Pi 4 Model B Rev 1.4"])
         #expect(
             try lines("antenna", .virtual) == [
-                "ok antenna Bluetooth shares it with 2.4 GHz Wi-Fi, which is slow during `pharos scan`; "
-                    + "--scan-window-ms 30 leaves Wi-Fi half of the time"
+                "ok antenna Bluetooth and 2.4 GHz Wi-Fi share one antenna, so Wi-Fi is slow during `pharos scan`; with "
+                    + "--scan-window-ms 30 Wi-Fi has half of the time"
             ])
     }
 

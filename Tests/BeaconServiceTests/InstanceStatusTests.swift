@@ -16,15 +16,15 @@ import Testing
     /// An interval that the kernel chooses is shown as a range in all outputs.
     static let intervals: [(ClosedRange<Int>?, json: String, text: String, metrics: [String])] = [
         (100_000...100_000, "100", " 100 ", ["pharos_interval_seconds{profile=\"lobby\",frame=\"ibeacon\"} 0.1"]),
-        (152_500...152_500, "152.5", " 152.5 (asked 100) ", []),
+        (152_500...152_500, "152.5", " 152.5 (requested 100) ", []),
         (
-            100_000...150_000, "[100,150]", " 100...150 (asked 100) ",
+            100_000...150_000, "[100,150]", " 100...150 (requested 100) ",
             [
                 "pharos_interval_seconds{profile=\"lobby\",frame=\"ibeacon\"} 0.1",
                 "pharos_longest_interval_seconds{profile=\"lobby\",frame=\"ibeacon\"} 0.15",
             ]
         ),
-        (nil, "null", " unknown (asked 100) ", []),
+        (nil, "null", " unknown (requested 100) ", []),
     ]
 
     @Test(arguments: intervals.indices) func grantedIntervalIsShownInAllOutputs(_ number: Int) throws {

@@ -34,7 +34,7 @@ import Testing
         try box.start()
         let first = box.status
         try box.reload("{")
-        #expect(box.says("reload refused, the old profile stays: \(box.folder.place("etc/lobby.json")):1:2"))
+        #expect(box.says("reload refused, the old profile stays in use: \(box.folder.place("etc/lobby.json")):1:2"))
         try box.reload(TestService.profile(minor: 3))
         #expect(box.says("reloaded: on the air: ibeacon every 100 ms"))
         // The status contains the hash of the profile.
@@ -103,7 +103,7 @@ import Testing
         if let key = refusal.key { try box.writeKey(key.text, mode: key.mode) }
         try box.start()
         try box.reload(refusal.profile)
-        #expect(box.says("reload refused, the old profile stays: "))
+        #expect(box.says("reload refused, the old profile stays in use: "))
         #expect(box.says(refusal.reason), "\(box.log)")
         #expect(box.status.contains("\"state\":\"on-air\""))
         try box.reload(TestService.profile(minor: 3))

@@ -111,7 +111,7 @@ import Testing
         #expect(lines[2] == "  payload       Eddystone-URL http://a.info/x, 0 dBm at 0 m")
         #expect(lines[3] == "  bytes         02 01 06 03 03 aa fe 09 16 aa fe 10 00 02 61 04 78")
         #expect(lines[4] == "  address       C0:11:22:33:44:55 (static random)")
-        #expect(lines[5] == "  interval      asked 100 ms, granted 100 ms; an event every 105 ms on average")
+        #expect(lines[5] == "  interval      requested 100 ms, granted 100 ms; an event every 105 ms on average")
         #expect(lines[6].hasPrefix("  radio power   ") && lines[6].hasSuffix(" dBm, the controller's own choice"))
         #expect(lines[7] == "  events        1 (computed: this controller does not count them)")
         #expect(lines[8].hasPrefix("off the air after 00:00:0"))

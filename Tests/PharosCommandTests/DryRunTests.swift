@@ -164,7 +164,7 @@ import Testing
         let table = lines.drop { !$0.hasPrefix("# set 1 is shared") }.prefix { $0.hasPrefix("#") }
         #expect(
             Array(table) == [
-                "# set 1 is shared by 4: it runs at 101.875 ms, an event every 106.875 ms on average",
+                "# set 1 sends 4 advertisements in turn: its interval is 101.875 ms, with an event every 106.875 ms on average",
                 "#                     asked ms  granted ms  due in 600 s  sent in 600 s",
                 "#   1  ibeacon             200     199.046          2927           2941",
                 "#   2  eddystone-uid       350     348.348          1690           1698",

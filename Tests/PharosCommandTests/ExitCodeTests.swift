@@ -160,7 +160,7 @@ import Testing
             64, "--local-name cannot be combined with an ephemeral id: the name would identify the beacon."),
         Mistake(
             "\(url) --interval-ms 99 --like core-4 --adapter virtual", 64,
-            "interval 98.75 ms is out of this controller's range 100 ms...10240 ms: it follows Core 4.2, which "
+            "interval 98.75 ms is out of this controller's range 100 ms...10240 ms: the controller implements Core 4.2, which "
                 + "requires at least 100 ms for ADV_NONCONN_IND"),
         Mistake("advertise missing.json", 66, "missing.json: there is no such file"),
         Mistake("advertise /", 66, "/: this is a directory, not a file"),

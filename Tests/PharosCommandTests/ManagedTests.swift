@@ -14,7 +14,7 @@ import Testing
         #expect(
             result.output == """
                 # sent to the kernel for a controller like intel (choose with --like); nothing leaves this machine
-                # warning: hci3:mgmt: the address is a new random one at each start; --adapter hci3 or hci3:user keeps it
+                # warning: hci3:mgmt: the kernel chooses a new random address at each start; --adapter hci3 or hci3:user keeps one address
                 54 00 03 00 12 00 0c 00 c0 00 00 00 00 00 00 40 01 00 00 40 01 00 00 fc
                     Add Extended Advertising Parameters (0x0054)
                     Instance: 12

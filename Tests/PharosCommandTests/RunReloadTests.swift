@@ -10,12 +10,12 @@ import Testing
         #expect(box.says("on the air"))
         let first = try box.status()
         try box.reload("{")
-        #expect(box.says("reload refused, the old profile stays: "))
+        #expect(box.says("reload refused, the old profile stays in use: "))
         #expect(box.count("profile:1:2") == 1)
         #expect(eventually { (try? box.status().contains("\"rejectedFile\":{\"time\":\"20")) == true })
         let refused = try box.status()
         #expect(refused.contains("profile:1:2: ") && refused.contains("\"lastError\":\"reload refused: "), "\(refused)")
-        #expect(try Program.run("status", "--runtime-dir", box.folder.path).output.contains("newer file refused at 20"))
+        #expect(try Program.run("status", "--runtime-dir", box.folder.path).output.contains("changed file refused at"))
         try box.reload(ServiceTestBox.profile(minor: 3))
         #expect(box.says("reloaded: on the air: ibeacon every 100 ms"))
         // The status contains the hash of the profile.
@@ -63,7 +63,7 @@ import Testing
         #expect(box.says("on the air"))
         box.folder.remove("profile")
         box.service?.signal(SIGHUP)
-        #expect(box.says("the old profile stays: "))
+        #expect(box.says("the old profile stays in use: "))
         #expect(box.count("profile: there is no such file") == 1)
     }
 }

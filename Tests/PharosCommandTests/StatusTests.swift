@@ -70,13 +70,13 @@ import Testing
             result.output == """
                 lobby-north: on the air since 2001-02-03T04:05:06Z (\(since)), hci0 DC:A6:32:01:02:03, \
                 Core 5.0, Cypress (0x0131), verified \(verified) ago
-                  frame          address            interval ms          power dBm          events when verified
-                  ibeacon        C0:11:22:33:44:55  200                  0                  86400
-                  eddystone-tlm  C0:11:22:33:44:55  5000 (asked 5000.1)  unknown (asked 4)  3455 (computed)
+                  frame          address            interval ms              power dBm              events when verified
+                  ibeacon        C0:11:22:33:44:55  200                      0                      86400
+                  eddystone-tlm  C0:11:22:33:44:55  5000 (requested 5000.1)  unknown (requested 4)  3455 (computed)
                   eddystone-tlm: Eddystone-TLM, 48 °C
                   telemetry: temperature 48.199 °C (thermal:cpu-thermal), battery unknown
                   recoveries: adapter-gone 1, foreign-disabled 12
-                  newer file refused at 2001-02-03T04:05:07Z (\(verified) ago): lobby.json:1:2: a comma is missing
+                  changed file refused at 2001-02-03T04:05:07Z (\(verified) ago): lobby.json:1:2: a comma is missing
 
                 """)
         #expect(result.code == 0 && result.errors == "")
@@ -107,7 +107,7 @@ import Testing
                 pharos_info{profile="b",profile_hash="",adapter="serial:/dev/\\"x\\\\y\\n",address="",controller=""} 1
                 pharos_info{profile="lobby-north",profile_hash="5e884898da28",adapter="hci0",\
                 address="DC:A6:32:01:02:03",controller="Core 5.0, Cypress (0x0131)"} 1
-                # HELP pharos_last_verified_timestamp_seconds When advertising was last verified, \
+                # HELP pharos_last_verified_timestamp_seconds Time at which advertising was last verified, \
                 in seconds since 1970.
                 # TYPE pharos_last_verified_timestamp_seconds gauge
                 pharos_last_verified_timestamp_seconds{profile="lobby-north"} 981173107
@@ -118,7 +118,7 @@ import Testing
                 # HELP pharos_temperature_celsius The temperature that telemetry sends.
                 # TYPE pharos_temperature_celsius gauge
                 pharos_temperature_celsius{profile="lobby-north"} 48.199
-                # HELP pharos_interval_seconds The granted advertising interval, by frame; for a pattern, the interval with the same number of events.
+                # HELP pharos_interval_seconds The granted advertising interval, by frame; for a pattern, the constant interval with as many events.
                 # TYPE pharos_interval_seconds gauge
                 pharos_interval_seconds{profile="lobby-north",frame="ibeacon"} 0.2
                 pharos_interval_seconds{profile="lobby-north",frame="eddystone-tlm"} 5.0
@@ -200,8 +200,8 @@ import Testing
     static let garbage = [
         ("", "it is not a status file: 2:1: "), ("{", "it is not a status file: "),
         ("\u{0}", "it is not a status file: "),
-        ("[]", "it is not a status file: it has no name of an instance"),
-        ("{}", "it is not a status file: it has no name of an instance"),
+        ("[]", "it is not a status file: the instance's name is missing"),
+        ("{}", "it is not a status file: the instance's name is missing"),
         ("{\"name\":\"x\"}", "the instance's state is not one of on-air, starting, recovering, off"),
         ("{\"name\":\"x\",\"state\":\"up\"}", "the instance's state is not one of on-air, starting, recovering, off"),
     ]

@@ -46,7 +46,7 @@ struct ProfileEditTests {
     @Test(arguments: [
         (
             "intervalMs=100",
-            "several advertisements have it; name one: advertisements[0].intervalMs, advertisements[1].intervalMs"
+            "several advertisements have this key; name one of them: advertisements[0].intervalMs, advertisements[1].intervalMs"
         ),
         ("minr=7", "did you mean minor?"), ("eddystone-url.url=x", "the advertisements are ibeacon, eddystone-uid"),
         ("minor=70000", "70000 is out of range 0...65535"), ("minor=two", "a whole number is expected"),
@@ -56,7 +56,7 @@ struct ProfileEditTests {
             "no advertisement of this profile has this key, which belongs to eddystone-url; known here: "
         ),
         ("nonsense=1", "localName"), ("minor=null", "the key \"minor\" is missing"),
-        ("type=raw", "known here: "), ("name=hall", "a beacon keeps its name"), ("advertisements=[]", "known here: "),
+        ("type=raw", "known here: "), ("name=hall", "a beacon's name is fixed"), ("advertisements=[]", "known here: "),
     ])
     func refusesUnknownKeysAndInvalidValues(_ text: String, _ message: String) throws {
         let edit = try #require(ProfileEdit(text))

@@ -159,7 +159,7 @@ public final class AdapterRunner {
         guard let session = environment.session else { return .failed(.silent, "nothing is on the air") }
         return result { () throws(SessionError) in
             guard try session.verify() else {
-                return .failed(.silent, "advertising was off, and no program was seen turning it off")
+                return .failed(.silent, "advertising was off, but no program was observed to turn it off")
             }
             try environment.confirmOnAir()
             return .verified

@@ -191,7 +191,7 @@ extension AdvertisingSession {
             "\(status.advertisement.content.typeName) every "
                 + (status.pattern?.pattern.description ?? "\(status.grantedMilliseconds) ms")
                 + (status.isAddressRefused
-                    ? " from another address until the controller accepts its own"
+                    ? " from another address until the controller accepts the requested address"
                     : status.address.map { " from \($0)" } ?? "") + " (\(status.contentText))"
         }
         return (controller.family == .managed ? "on the air through the kernel: " : "on the air: ")

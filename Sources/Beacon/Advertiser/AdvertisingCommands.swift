@@ -149,7 +149,7 @@ struct LegacyAdvertising: AdvertisingCommands {
         let addressRefusal = try parameters.randomAddress.flatMap { address throws(SessionError) in
             try Self.refusal(of: address, attempts: Self.addressAttempts, host)
         }
-        let busyHint = "another program advertises on this adapter, or its controller follows the extended commands"
+        let busyHint = "another program advertises on this adapter, or has used extended commands since the last reset"
         try advertising(hints: parameters.parameterHints.merging([.commandDisallowed: busyHint]) { $1 }) {
             _ = try host.execute(parameters.legacyCommand)
         }
@@ -202,7 +202,7 @@ struct LegacyAdvertising: AdvertisingCommands {
     private static func refusal(
         of address: DeviceAddress, attempts: Int, _ host: HCIHost
     ) throws(SessionError) -> SessionError? {
-        let hint = "the adapter is scanning or connecting; end that first (bluetoothctl scan off)"
+        let hint = "the adapter is scanning or connecting; end the scan first (bluetoothctl scan off)"
         for attempt in 1...attempts {
             do throws(SessionError) {
                 try advertising(hints: [.commandDisallowed: hint]) { try host.execute(LESetRandomAddress(address)) }
@@ -271,7 +271,7 @@ struct ExtendedAdvertising: AdvertisingCommands {
         // A set that an earlier run left enabled would refuse new parameters.
         try disable(host)
         let legacyHint =
-            "the controller still follows the legacy commands of an older kernel; use hciN:user, which resets it"
+            "an older kernel has used legacy commands on this controller; use hciN:user, which resets the controller"
         let hints = parameters.parameterHints.merging([.commandDisallowed: legacyHint]) { $1 }
         let selectedPower = try advertising(hints: hints) { try host.setParameters(parameters, handle) }
         if let address = parameters.randomAddress {

@@ -216,21 +216,21 @@ extension ManagedWarning: CustomStringConvertible {
                 + "\(remedy) uses the requested interval"
         case .intervalDefault(let requested):
             "the interval is not \(requested): this kernel uses the adapter's own interval (1280 ms unless configured)"
-                + "; Linux 5.11 or newer uses the requested interval, and so does \(remedy)"
+                + "; for the requested interval, use Linux 5.11 or newer, or \(remedy)"
         case .powerIgnored(let requested, oldKernel: true):
-            "the radio power of \(requested) is ignored: this kernel cannot set it; Linux 5.11 or newer can, and "
-                + "so can \(remedy)"
+            "the radio power of \(requested) is ignored: this kernel cannot set it; use Linux 5.11 or newer, or "
+                + remedy
         case .powerIgnored(let requested, oldKernel: false):
             "the radio power of \(requested) is ignored: the kernel cannot set it on a controller without "
                 + "extended advertising; \(remedy) tries the controller's own command"
         case .addressChosenByKernel(eachChange: true):
-            "the address is a new random one at each change of the data and each turn; \(remedy) keeps it"
+            "the kernel chooses a new random address at each change of the data and at each turn; \(remedy) keeps one address"
         case .addressChosenByKernel(eachChange: false):
-            "the address is a new random one at each start; \(remedy) keeps it"
+            "the kernel chooses a new random address at each start; \(remedy) keeps one address"
         case .addressOfAdapter:
             "connectable advertisements are sent from the adapter's own address; \(remedy) uses the requested address"
         case .sentConnectable:
-            "a program has made the adapter connectable, so this is sent as ADV_IND from the adapter's own address; "
+            "a program has made the adapter connectable, so it is sent as ADV_IND from the adapter's own address; "
                 + "`btmgmt connectable off` ends that, and \(remedy) avoids it"
         case .channelsIgnored:
             "the advertisement is sent on all three channels; \(remedy) uses only the requested channels"
@@ -311,11 +311,11 @@ private struct InstanceBuilder {
         guard capabilities.hasExtendedAdvertising else {
             throw .impossible(
                 "\(capabilities.name): this controller has no extended advertising, so it cannot send \(name): leave the "
-                    + "PHY out to send legacy PDUs, or use another adapter (no Raspberry Pi's own radio has it)")
+                    + "PHY out to send legacy PDUs, or use another adapter (not the built-in one of a Raspberry Pi)")
         }
         guard let flag = phy.secondaryChannel else {
             throw .impossible(
-                "\(capabilities.name): the kernel's advertising manager does not select the coding: write coded, which "
+                "\(capabilities.name): the kernel's advertising manager does not select S=2 or S=8: write coded, which "
                     + "leaves the choice to the controller, or use --adapter hci\(capabilities.index)")
         }
         guard capabilities.flags.contains(flag) else {

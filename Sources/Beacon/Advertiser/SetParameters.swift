@@ -92,8 +92,8 @@ public struct SetParameters: Hashable, Sendable {
         guard capabilities.hasExtendedAdvertising else {
             throw .impossible(
                 "this controller has no extended advertising, so it cannot send \(name): leave the PHY out to send "
-                    + "legacy PDUs, or use another adapter (no Raspberry Pi's own radio has it; Intel AX2xx and Zephyr "
-                    + "boards do)")
+                    + "legacy PDUs, or use another adapter, such as an Intel AX2xx or a Zephyr board (not the "
+                    + "built-in adapter of a Raspberry Pi)")
         }
         let features = capabilities.leFeatures
         if phy == .le2M, !features.contains(.le2MPHY) {
@@ -112,7 +112,7 @@ public struct SetParameters: Hashable, Sendable {
         if let fault = advertisement.extendedFault(octets: octets) { throw .impossible(fault) }
         guard octets <= capabilities.maximumDataLength else {
             throw .impossible(
-                "the advertisement has \(octets) bytes of data, and this controller's advertising sets hold "
+                "the advertisement has \(octets) bytes of data, and this controller accepts at most "
                     + "\(capabilities.maximumDataLength): shorten the data")
         }
     }
@@ -127,7 +127,7 @@ public struct SetParameters: Hashable, Sendable {
         guard interval < range.lowerBound, capabilities.version < .core50,
             advertisement.pdu != .connectable
         else { return sentence }
-        return sentence + ": it follows \(capabilities.version), which requires at least 100 ms for "
+        return sentence + ": the controller implements \(capabilities.version), which requires at least 100 ms for "
             + advertisement.pdu.specificationName
     }
 }

@@ -345,7 +345,7 @@ extension Supervisor {
         case (.reloadBad(let reason), .some):
             reloadRefusal = reason
             lastError = "reload refused: \(reason)"
-            return [.log(.error, "reload refused, the old profile stays: \(reason)")] + finishReload()
+            return [.log(.error, "reload refused, the old profile stays in use: \(reason)")] + finishReload()
         case (.adopted(let text), .adopting):
             summary = text
             lastVerified = now

@@ -72,7 +72,7 @@ extension CollectorStatus {
     /// - Throws: ``StatusFileError`` if the name or the state is missing.
     public init(_ node: JSONNode) throws(StatusFileError) {
         guard let name = node["name"]?.string, !name.isEmpty else {
-            throw StatusFileError("it is not a status file: it has no name of a collector")
+            throw StatusFileError("it is not a status file: the collector's name is missing")
         }
         guard let state = node["state"]?.string.flatMap(State.init) else {
             throw StatusFileError(

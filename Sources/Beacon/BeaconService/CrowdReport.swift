@@ -80,8 +80,8 @@ public struct CrowdFacts: Sendable {
                 + "at least \(NumberFormat.count(timing.leastEvents, "advertising event")) at an interval of "
                 + "\(timing.interval)")
         lines.append(
-            "expected: \(CrowdReport.milliseconds(expectedTurnMicroseconds)) ms for each turn, so each identity every "
-                + "\(CrowdReport.seconds(round)) s")
+            "expected: \(CrowdReport.milliseconds(expectedTurnMicroseconds)) ms for each turn, so each identity has a turn "
+                + "every \(CrowdReport.seconds(round)) s")
         return lines
     }
 

@@ -100,7 +100,7 @@ public final class CrowdRun {
                 "\(name): here the kernel chooses the addresses, but a crowd must set an address for each of its "
                     + "beacons; use hci\(index)")
         case .virtualTour:
-            throw .refused(.request, "\(name): only commands that receive can use this form; send with virtual")
+            throw .refused(.request, "\(name): only commands that receive can use this adapter; to send, use virtual")
         case .raw, .user, .tcp, .unix, .serial, .virtual: return
         }
     }

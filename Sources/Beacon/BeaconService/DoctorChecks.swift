@@ -196,8 +196,8 @@ extension DoctorChecks {
         else { return nil }
         return .ok(
             "antenna",
-            "Bluetooth shares it with 2.4 GHz Wi-Fi, which is slow during `pharos scan`; --scan-window-ms 30 leaves "
-                + "Wi-Fi half of the time"
+            "Bluetooth and 2.4 GHz Wi-Fi share one antenna, so Wi-Fi is slow during `pharos scan`; with --scan-window-ms 30 "
+                + "Wi-Fi has half of the time"
         )
     }
 
@@ -267,9 +267,9 @@ extension DoctorChecks {
             let settings = try? management(adapter)?.execute(ReadControllerInformation(), index: adapter.index).current,
             settings.contains(.advertising)
         else { return nil }
-        let message = "a program has turned on the advertising of \(adapter.name) itself"
+        let message = "a program has turned on the kernel's own advertisement on \(adapter.name)"
         let remedy = "`sudo btmgmt --index \(adapter.index) advertising off`"
-        guard isManaged else { return .warn("sharing", message + ", which disturbs a beacon", remedy) }
+        guard isManaged else { return .warn("sharing", message + ", which disturbs beacons", remedy) }
         return .fail("sharing", message + ", which keeps a beacon on \(adapter.name):mgmt off the air", remedy)
     }
 
@@ -286,7 +286,7 @@ extension DoctorChecks {
             "the kernel has advertising instances of other programs (\(numbers)); on a controller with one set they take "
                 + "turns with a beacon, which is then received less often. An instance may be empty, left by a failed "
                 + "`bluetoothctl advertise`",
-            "end the program that made them, or `sudo btmgmt --index \(adapter.index) rm-adv NUMBER`")
+            "end the program that made them, or run `sudo btmgmt --index \(adapter.index) rm-adv NUMBER`")
     }
 
     /// The time for which the check waits for reports of another program's scan, in microseconds.
@@ -303,7 +303,7 @@ extension DoctorChecks {
                 "sharing",
                 "a program scans on \(adapter.name): some kernels turn advertising off when a scan begins, and `run` turns "
                     + "it on again within half a second; until the scan ends the beacon may have another address",
-                "use another adapter for scanning, if that matters")
+                "if the address matters, scan with another adapter")
         }
         return nil
     }
@@ -384,7 +384,7 @@ extension DoctorChecks {
         let missing = capabilities.filter { !Privileges.effective.contains($0) }.map(\.description)
         if missing.isEmpty {
             let names = capabilities.map(\.description).joined(separator: " and ")
-            return [.ok("rights", "\(names) for \(name)")]
+            return [.ok("rights", "this user has \(names), which \(name) needs")]
         }
         let message = "\(name) needs " + missing.joined(separator: " and ") + ", which this user does not have"
         let remedy =

@@ -206,7 +206,7 @@ extension InstanceStatus {
     /// - Throws: ``StatusFileError`` if the name or the state is missing.
     public init(_ node: JSONNode) throws(StatusFileError) {
         guard let name = node["name"]?.string, !name.isEmpty else {
-            throw StatusFileError("it is not a status file: it has no name of an instance")
+            throw StatusFileError("it is not a status file: the instance's name is missing")
         }
         guard let state = node["state"]?.string.flatMap(State.init) else {
             throw StatusFileError(

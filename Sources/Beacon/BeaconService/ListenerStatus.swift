@@ -101,7 +101,7 @@ extension ListenerStatus {
     /// - Throws: ``StatusFileError`` if the name or the state is missing.
     public init(_ node: JSONNode) throws(StatusFileError) {
         guard let name = node["name"]?.string, !name.isEmpty else {
-            throw StatusFileError("it is not a status file: it has no name of a listener")
+            throw StatusFileError("it is not a status file: the listener's name is missing")
         }
         guard let state = node["state"]?.string.flatMap(State.init) else {
             throw StatusFileError(

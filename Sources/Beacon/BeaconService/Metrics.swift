@@ -58,7 +58,7 @@ public enum Metrics {
             })
         metrics.add(
             "pharos_last_verified_timestamp_seconds", .gauge,
-            "When advertising was last verified, in seconds since 1970.",
+            "Time at which advertising was last verified, in seconds since 1970.",
             instances.compactMap { status in
                 status.lastVerified.map { (status.labels(), String($0.secondsSince1970)) }
             })
@@ -87,11 +87,11 @@ public enum Metrics {
     private static func addFrames(_ instances: [InstanceStatus], to metrics: inout MetricsText) {
         metrics.add(
             "pharos_interval_seconds", .gauge,
-            "The granted advertising interval, by frame; for a pattern, the interval with the same number of events.",
+            "The granted advertising interval, by frame; for a pattern, the constant interval with as many events.",
             samples(instances) { $0.grantedInterval.map { seconds($0.lowerBound) } })
         metrics.add(
             "pharos_longest_interval_seconds", .gauge,
-            "The longest advertising interval that the kernel may choose, by frame; absent if it has no choice.",
+            "The longest advertising interval that the kernel may choose, by frame; absent if the interval is fixed.",
             samples(instances) { status in
                 status.grantedInterval.flatMap { $0.count > 1 ? seconds($0.upperBound) : nil }
             })

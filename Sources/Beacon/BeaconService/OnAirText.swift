@@ -67,7 +67,7 @@ public enum OnAirText {
         if status.place.instance != nil { rows.append(("sent from", status.place.text)) }
         if let phy = status.advertisement.phy { rows.append(("PHY", Self.phy(phy, status))) }
         if let pattern = status.pattern { rows.append(("pattern", Self.pattern(pattern))) }
-        let change = status.pattern == nil ? "asked \(requested.milliseconds) ms, granted " : "now "
+        let change = status.pattern == nil ? "requested \(requested.milliseconds) ms, granted " : "now "
         rows.append(("interval", change + "\(status.setIntervalText); an event every \(mean) ms on average"))
         return rows + [("radio power", power(status)), ("events", events)]
     }
@@ -104,8 +104,8 @@ public enum OnAirText {
                 status.setInterval.lowerBound.microseconds + AdvertisingInterval.meanDelayMicroseconds)
             return (
                 status.place.text,
-                "sends \(status.sharers) advertisements in turn: one every \(status.setIntervalText), or every \(mean) ms on "
-                    + "average with the random delay"
+                "sends \(status.sharers) advertisements in turn: one every \(status.setIntervalText); with the random delay, "
+                    + "every \(mean) ms on average"
             )
         }
     }
@@ -175,7 +175,7 @@ public enum OnAirText {
     }
 
     private static func power(_ status: OnAirAdvertisement) -> String {
-        let requested = status.advertisement.radioPower.map { "asked \($0), " } ?? ""
+        let requested = status.advertisement.radioPower.map { "requested \($0), " } ?? ""
         return requested + status.grant.description
     }
 

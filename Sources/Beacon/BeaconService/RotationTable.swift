@@ -38,8 +38,8 @@ struct RotationTable {
             let members = rows.filter { $0.set == set }
             guard let interval = members.first?.status.setInterval.lowerBound else { continue }
             let period = DecimalText.thousandths(interval.meanPeriodMicroseconds)
-            result += "# set \(set + 1) is shared by \(members.count): it runs at \(interval), "
-            result += "an event every \(period) ms on average\n"
+            result += "# set \(set + 1) sends \(members.count) advertisements in turn: its interval is \(interval), "
+            result += "with an event every \(period) ms on average\n"
             var table = Table(
                 ["", "", "asked ms", "granted ms", "due in \(Self.seconds) s", "sent in \(Self.seconds) s"],
                 alignment: [.right, .left, .right, .right, .right, .right])

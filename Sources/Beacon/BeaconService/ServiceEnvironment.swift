@@ -144,7 +144,7 @@ extension ServiceEnvironment: AdapterEnvironment {
             let name = try finder.find(job.adapter)
             guard name != .virtualTour else {
                 throw BeaconServiceError.refused(
-                    .request, "\(name): only commands that receive can use this form; send with virtual")
+                    .request, "\(name): only commands that receive can use this adapter; to send, use virtual")
             }
             try takeLock(name)
             if name == .virtual, air == nil {
@@ -191,7 +191,7 @@ extension ServiceEnvironment: AdapterEnvironment {
         else { throw problem }
         write(
             .notice,
-            "\(name): another program has powered the adapter up since this beacon had it; the adapter is powered down "
+            "\(name): another program has powered the adapter up since this beacon last used it; powering it down "
                 + "again")
         try BlueZAdapter.bringDown(index)
     }

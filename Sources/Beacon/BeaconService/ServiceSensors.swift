@@ -68,7 +68,7 @@ public final class ServiceSensors: TelemetrySource {
             return nil
         }
         if unusable.remove(Measurement(kind: kind, sensor: sensor)) != nil {
-            messages.append("the value \(sensor) is in the range of \(kind.name) again")
+            messages.append("the value of \(sensor) is in the range of \(kind.name) again")
         }
         return text
     }
@@ -78,7 +78,7 @@ public final class ServiceSensors: TelemetrySource {
         guard unusable.insert(Measurement(kind: kind, sensor: sensor)).inserted else { return }
         let range = kind.limits.map { " in \($0)" } ?? ""
         messages.append(
-            "the value \(sensor) is \(text), but \(kind.name) needs \(kind.valueForms)\(range); it is not sent"
+            "the value of \(sensor) is \(text), but \(kind.name) needs \(kind.valueForms)\(range); it is not sent"
         )
     }
 

@@ -31,7 +31,7 @@ public enum StatusText {
         if let ahead = status.eidClockAhead { lines += "  clock: \(eidClock(ahead: ahead))\n" }
         if !status.rearms.isEmpty { lines += "  recoveries: \(rearms(status.rearms))\n" }
         if let file = status.rejectedFile {
-            lines += "  newer file refused at \(file.time) (\(duration(from: file.time, to: now)) ago): "
+            lines += "  changed file refused at \(file.time) (\(duration(from: file.time, to: now)) ago): "
             lines += "\(TerminalText.line(file.reason))\n"
         }
         // If a file was refused, `lastError` repeats the reason. It is shown only once.
@@ -73,7 +73,7 @@ public enum StatusText {
         var lines = "\(name): \(colored(status.state.rawValue, code, color))"
         if let since = status.since { lines += " since \(since) (\(duration(from: since, to: now)))" }
         switch status.state {
-        case .standby: return lines + "; another collector works for the site\n"
+        case .standby: return lines + "; another collector is active for this site\n"
         case .off: return lines + "\n  see `systemctl status pharos-collect@\(name)` and its journal for the reason\n"
         case .collecting, .deaf, .recovering: break
         }
@@ -81,7 +81,7 @@ public enum StatusText {
         lines += "\n  \(working) of \(status.receivers) receivers work, "
         lines += "\(NumberFormat.count(status.present, "beacon")) present\n"
         if !status.silentReceivers.isEmpty {
-            lines += "  silent: \(TerminalText.line(status.silentReceivers.joined(separator: ", ")))\n"
+            lines += "  silent receivers: \(TerminalText.line(status.silentReceivers.joined(separator: ", ")))\n"
         }
         return lines + (status.broker.map { "  broker: \(TerminalText.line($0))\n" } ?? "")
     }
@@ -161,10 +161,10 @@ public enum StatusText {
     private static func interval(_ advertisement: InstanceStatus.AdvertisementStatus) -> String {
         if let pattern = advertisement.pattern { return intervals(pattern.pattern) }
         let requested = DecimalText.thousandths(advertisement.interval)
-        guard let range = advertisement.grantedInterval else { return "unknown (asked \(requested))" }
+        guard let range = advertisement.grantedInterval else { return "unknown (requested \(requested))" }
         let bounds = [range.lowerBound, range.upperBound].map(DecimalText.thousandths)
         let text = bounds[0] == bounds[1] ? bounds[0] : bounds.joined(separator: "...")
-        return text == requested ? text : "\(text) (asked \(requested))"
+        return text == requested ? text : "\(text) (requested \(requested))"
     }
 
     /// The intervals of a pattern in the order of its parts: `100/1000`.
@@ -183,7 +183,7 @@ public enum StatusText {
     /// The granted value, and the requested value if it differs.
     private static func granted(_ granted: Int?, _ requested: Int?, _ text: (Int) -> String) -> String {
         guard let requested, requested != granted else { return granted.map(text) ?? "unknown" }
-        return (granted.map(text) ?? "unknown") + " (asked \(text(requested)))"
+        return (granted.map(text) ?? "unknown") + " (requested \(text(requested)))"
     }
 
     private static func text(_ telemetry: InstanceStatus.TelemetryStatus) -> String {

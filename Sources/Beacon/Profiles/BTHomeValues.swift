@@ -68,7 +68,7 @@ extension ConfigurationDecoder {
             let advice = NearestWord.find(member.key, among: names).map { "did you mean \"\($0)\"?" }
             error(
                 "BTHome has no object \(ProblemText.quoted(member.key)); "
-                    + (advice ?? "there are \(names.joined(separator: ", "))"), at: member)
+                    + (advice ?? "the objects are \(names.joined(separator: ", "))"), at: member)
             return false
         }
         let kinds = BTHomeKind.all.filter { $0.name == member.key }
@@ -95,7 +95,7 @@ extension ConfigurationDecoder {
                 values.measurements.append(.init(measurableKind, sensor: name))
                 return true
             } catch {
-                self.error("\(measurableKind.valueForms) is expected, or a sensor: \(error)", at: member.value)
+                self.error("\(measurableKind.valueForms) or a sensor is expected: \(error)", at: member.value)
                 return false
             }
         }

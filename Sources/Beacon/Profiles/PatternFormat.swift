@@ -76,8 +76,8 @@ extension ConfigurationDecoder {
         if changesPerMinute > Self.maximumChangesPerMinute {
             warning(
                 "the interval changes \(changesPerMinute) times a minute, and each change wakes up the machine and "
-                    + "takes the advertisement off the air for some milliseconds: longer parts with the same shares of "
-                    + "time cost less",
+                    + "takes the advertisement off the air for some milliseconds: make all parts longer in the "
+                    + "same proportion",
                 at: node)
         }
     }

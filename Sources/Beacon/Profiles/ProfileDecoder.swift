@@ -249,7 +249,7 @@ extension ConfigurationDecoder {
         do throws(PayloadError) {
             _ = try content.payload(measuredPower: .none, content.sampleValues(0))
         } catch {
-            self.error("with all values \(error); omit a value, such as \"advertisements\": false", at: object)
+            self.error("with all values, \(error); omit a value, such as \"advertisements\": false", at: object)
             return nil
         }
         guard source.hasValues || !source.objects.isEmpty else {
@@ -424,7 +424,7 @@ extension ConfigurationDecoder {
         {
             warning(
                 "there is no \"default\" for controllers that do not report their radio power; with such a "
-                    + "controller, this profile cannot start", at: node)
+                    + "controller, a beacon with this profile cannot start", at: node)
         }
         for (index, advertisement) in advertisements.enumerated() {
             guard case .btHome(let source) = advertisement?.content, source.isEncrypted,

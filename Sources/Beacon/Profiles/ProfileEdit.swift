@@ -109,7 +109,7 @@ public struct ProfileEdit: Sendable {
         }
         if key == "name" {
             throw .unknown(
-                key, advice: "a beacon keeps its name; install a profile with the new name, and remove this one")
+                key, advice: "a beacon's name is fixed; install a profile with the new name, and remove this one")
         }
         if key == "localName" { return JSONPath([.key("scanResponse"), .key(key)]) }
         let indicesWithKey = kinds.indices.filter { index in
@@ -144,7 +144,7 @@ public struct ProfileEdit: Sendable {
     }
 
     private static func listOfChoices(_ key: String, _ indices: [Int]) -> String {
-        "several advertisements have it; name one: "
+        "several advertisements have this key; name one of them: "
             + indices.map { "advertisements[\($0)].\(key)" }.joined(separator: ", ")
     }
 

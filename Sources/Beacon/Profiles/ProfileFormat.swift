@@ -43,7 +43,7 @@ enum ProfileFormat {
     static let pdu = Key(
         "pdu", .pdu,
         """
-        What other devices may do: only listen (nonconnectable), also ask for the scan response (scannable), or also \
+        What other devices may do: only listen (nonconnectable), also request the scan response (scannable), or also \
         connect (connectable). Default: scannable with a scan response, otherwise nonconnectable.
         """)
     static let calibration = Key(
@@ -64,7 +64,7 @@ enum ProfileFormat {
         "The advertisements, each with its own interval.", isRequired: true)
     static let scanResponse = Key(
         "scanResponse", .section(ScanResponseKeys.section),
-        "Data for scanners that ask for it, at most 31 bytes. Not allowed together with an EID.")
+        "Data that scanners can request, at most 31 bytes. Not allowed together with an EID.")
 
     static let section = Section(
         "The advertisements that one Linux machine sends as a Bluetooth beacon.",
@@ -85,7 +85,7 @@ enum ProfileFormat {
     static func commonHint(_ key: String) -> String? {
         switch key.lowercased().filter({ $0 != "-" && $0 != "_" }) {
         case "txpower", "txpowerdbm", "power", "powerdbm":
-            "\"radioPowerDbm\" is the power of the transmitter, \"measuredPowerDbm\" the number in the frame"
+            "\"radioPowerDbm\" is the transmit power, \"measuredPowerDbm\" is the number in the packet"
         case "rssi", "rssi1m", "rssiat1m": "the key for the signal strength at 1 m is \"measuredPower1mDbm\""
         default: nil
         }
@@ -225,7 +225,7 @@ enum AdvertisementFormat {
             )
         case .raw:
             let keys: [any DeclaredKey] = [StructureFormat.requiredStructures]
-            return ("AD structures as given, at most 31 bytes; with \"phy\" at most 1650.", keys, [])
+            return ("AD structures exactly as written, at most 31 bytes; with \"phy\" at most 1650.", keys, [])
         }
     }
 
@@ -236,11 +236,11 @@ enum AdvertisementFormat {
             switch kind {
             case .btHome: return "BTHome has no measured power"
             case .eddystoneTLM: return "telemetry has no measured power"
-            case .raw: return "the bytes of raw structures contain it"
+            case .raw: return "write it into the bytes of the raw structures"
             default: break
             }
         }
-        if key == "eidEpoch" { return "it belongs to the profile itself, since all ids are made from one counter" }
+        if key == "eidEpoch" { return "it belongs to the profile itself, because all ephemeral ids use one counter" }
         if key == ScanResponseKeys.localName.name {
             return "a name belongs to the profile itself: \"scanResponse\": { \"localName\": … }"
         }
@@ -284,7 +284,7 @@ enum PatternKeys {
         hint: { key in
             switch key.lowercased() {
             case "for", "forms", "seconds", "durations", "durationms", "s": "the time of a part is \"forS\", in seconds"
-            case "share", "weight", "percent": "a part has no share but a time in seconds: \"forS\""
+            case "share", "weight", "percent": "a part has a time in seconds, \"forS\", instead of a share"
             default: nil
             }
         })

@@ -136,7 +136,7 @@ extension ConfigurationDecoder {
 
     fileprivate mutating func calibration(_ node: JSONNode) -> PowerCalibration? {
         guard let members = node.members else {
-            wrongKind(node, expected: "an object from radio powers to measured powers, such as { \"0\": -59 },")
+            wrongKind(node, expected: "an object with a measured power for each radio power, such as { \"0\": -59 },")
             return nil
         }
         guard !members.isEmpty else {
@@ -145,7 +145,7 @@ extension ConfigurationDecoder {
         }
         let powers = "\(RadioPower.range.lowerBound)...\(RadioPower.range.upperBound) dBm"
         guard members.count <= Self.maximumCalibrationKeys else {
-            error("\(members.count) keys are more than there are radio powers, \(powers)", at: node)
+            error("there are \(members.count) keys, more than the number of radio powers (\(powers))", at: node)
             return nil
         }
         var points: [PowerCalibration.Point] = []

@@ -231,7 +231,7 @@ managed_warns_of_legacy() {
     expect_exit 0 out.txt pharos advertise $IBEACON --interval-ms 500 --radio-power-dbm -8 --adapter hci0:mgmt \
         --duration-s 0.5
     shows out.txt 'warning: hci0:mgmt: the interval is not 500 ms' '100...150 ms' 'the radio power of -8 dBm is ignored' \
-        'a new random one at each change' '--adapter hci0 or hci0:user'
+        'a new random address at each change' '--adapter hci0 or hci0:user'
 }
 
 managed_interval_is_the_kernels() {
