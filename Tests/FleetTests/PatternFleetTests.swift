@@ -52,6 +52,6 @@ struct PatternFleetTests {
             MadeFleet.problems(
                 Self.fleet(controller: "bluetooth-5", slow: "10241").replacing("\"forS\": 8", with: "\"forS\": 30")
             )
-            .contains { $0.contains("10241.25 ms is not among the intervals of") })
+            .contains { $0.contains("10241.25 ms is out of range for") })
     }
 }

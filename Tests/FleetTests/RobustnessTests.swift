@@ -92,7 +92,7 @@ struct RobustnessTests {
             """
         let problems = MadeFleet.problems(text)
         #expect(
-            problems.contains { $0.contains("more than 64 variables depend on each other in a row") },
+            problems.contains { $0.contains("a chain of variables is longer than 64") },
             "\(problems.prefix(3))")
     }
 }

@@ -148,7 +148,7 @@ extension BeaconProblem: CustomStringConvertible {
         switch self {
         case .noReport(let reason): reason
         case .silent(let state, _, let lastError): state.rawValue + (lastError.map { ": \($0)" } ?? "")
-        case .stale: "is on the air, but its last verification is too old"
+        case .stale: "is on the air, but was last verified too long ago"
         case .otherProfile(let hash): "sends another profile (\(hash)) than the fleet has"
         case .slow(let type, let requested, let granted):
             "\(type) every \(DecimalText.thousandths(granted)) ms instead of \(DecimalText.thousandths(requested)) ms"

@@ -138,7 +138,7 @@ extension FleetGeneration {
             throw failure(
                 error, folder,
                 areIdentitiesAllocated
-                    ? "; the new identities are in \(lockFile), the directory is unchanged: run the command again"
+                    ? "; \(lockFile) has the new identities, but the directory is unchanged: run the command again"
                     : "; nothing was changed")
         }
     }

@@ -105,7 +105,7 @@ public enum AgreementKey {
             return try FixedOctets<32>(hexadecimal: String(decoding: text, as: UTF8.self))
         } catch {
             // The message does not quote the text, because it may be a private key.
-            throw FleetStoreError(.invalid, "\(file): a key of X25519 has 32 bytes, which are 64 hexadecimal digits")
+            throw FleetStoreError(.invalid, "\(file): a key of X25519 has 32 bytes: 64 hexadecimal digits")
         }
     }
 }

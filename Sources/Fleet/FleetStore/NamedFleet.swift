@@ -134,7 +134,7 @@ public struct NamedFleet: Sendable {
     public static func silentBeaconError(_ beacon: String, _ file: String) -> FleetStoreError {
         FleetStoreError(
             .malformed,
-            "\(file): the beacon \(ProblemText.quoted(beacon)) sends nothing, or at an interval that no controller "
+            "\(file): the beacon \(ProblemText.quoted(beacon)) sends nothing, or sends at an interval that no controller "
                 + "supports "
                 + "(20 ms...10485.76 s)")
     }
@@ -197,7 +197,7 @@ extension FleetDiff {
     public static func warnings(of file: String, against path: String) throws(FleetStoreError) -> [FileProblem] {
         var files = try FleetFiles(file)
         let lostLockWarning = files.lostLockFault(path).map {
-            let advice = "; the comparison gives all beacons new identities; restore the lock"
+            let advice = "; without it, all beacons have new identities in this comparison; restore the lock"
             return FileProblem($0 + advice, at: .init(line: 1, column: 1), severity: .warning, in: files.lockFile)
         }
         return [lostLockWarning].compactMap { $0 } + (try files.allocated().renumberingWarnings)

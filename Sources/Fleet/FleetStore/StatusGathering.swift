@@ -67,7 +67,7 @@ public struct StatusGathering: Sendable {
         for beacon in beacons {
             guard let host = beacon.host, seenHosts.insert(host).inserted else { continue }
             guard Self.isHost(host) else {
-                reasons[host] = "its host is not a name or address for ssh"
+                reasons[host] = "its host is not a host name or address that ssh accepts"
                 continue
             }
             hosts.append(host)

@@ -89,7 +89,7 @@ struct CheckTests {
             ),
             (
                 #""defaults": { "variables": { "instance": "${a}", "a": "${b}", "b": "${instance}" } },"#,
-                "the variables depend on each other: instance → a → b → instance"
+                "the variables depend on each other in a loop: instance → a → b → instance"
             ),
             (#""defaults": { "variables": { "instance": "${instance}" } },"#, "instance → instance"),
             (
@@ -131,7 +131,7 @@ struct CheckTests {
     func refusesIntervalsThatTheControllerDoesNotAccept(kind: String, ms: String, isRefused: Bool) {
         let more = #"\#(Self.counted) "defaults": { "controller": "\#(kind)" },"#
         let problems = MadeFleet.problems(Self.fleet(advertisement: Self.beacon(ms), more: more))
-        #expect(problems.contains { $0.contains("is not among the intervals of") } == isRefused, "\(problems)")
+        #expect(problems.contains { $0.contains("is out of range for") } == isRefused, "\(problems)")
         #expect(!isRefused || problems.contains { $0.contains("template.advertisements[0].intervalMs") }, "\(problems)")
     }
 
@@ -213,7 +213,7 @@ struct CheckTests {
             (#"[ { "name": "n" }, { "name": "n" } ]"#, "the site \"n\" appears twice"),
             (
                 #"[ { "name": "n", "groups": [ { "name": "f", "groups": [ { "name": "r", "groups": [ { "name": "x" } ] } ] } ] } ]"#,
-                "a room has no groups in it"
+                "a room contains no groups"
             ),
             (#"[ { "name": "a/b" } ]"#, "would lead into another directory"),
             (#"[ { "nam": "a" } ]"#, "did you mean \"name\"?"),
@@ -260,7 +260,7 @@ struct CheckTests {
         let problems = MadeFleet.problems(Self.chain(count))
         #expect(ContinuousClock.now - start < .seconds(2))
         #expect(
-            problems.contains { $0.contains("more than 64 variables depend on each other in a row: v0 → v1 → v2 → …") })
+            problems.contains { $0.contains("a chain of variables is longer than 64: v0 → v1 → v2 → …") })
         #expect(MadeFleet.problems(Self.chain(60)).allSatisfy { $0.contains("warning") })
     }
 
@@ -289,7 +289,7 @@ struct CheckTests {
             """
         let problems = MadeFleet.problems(text, tables: ["t.csv": (["name,id"] + rows).joined(separator: "\n")])
         #expect(problems.count == 1001)
-        #expect(problems.contains { $0.contains("the search ended with the first 1000 problems") })
+        #expect(problems.contains { $0.contains("the search stopped after 1000 problems") })
         let bad = (0..<3000).map { "b\($0 % 1500),x" }
         let names = MadeFleet.problems(text, tables: ["t.csv": (["name,id"] + bad).joined(separator: "\n")])
         #expect(names.contains { $0.contains("500 more problems are not listed") })

@@ -61,7 +61,7 @@ import Testing
         let names = (1...30).map { "b\($0)" } + ["b4", "b9"]
         let table = try proposal("Nummer;Farbe;MAC\n" + names.map { "\($0);rot;x\n" }.joined())
         #expect(
-            table.fault == "t.csv: \"Nummer\" names the beacons, except in some rows. Correct these: "
+            table.fault == "t.csv: \"Nummer\" can name the beacons, except in some rows. Correct these rows: "
                 + "row 32: \"b4\" is also in row 5; row 33: \"b9\" is also in row 10")
         let good = try proposal("Name;MAC;IP-Adresse\na;C0:01:00:44:20:82;10.0.0.1\n")
         #expect(good.unused == ["MAC"] && good.roles[.host] == "IP-Adresse")

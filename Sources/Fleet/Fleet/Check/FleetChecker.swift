@@ -92,7 +92,7 @@ public struct FleetChecker {
             }
             let message =
                 "the groups \"\(fleet.groups[first].pathText)\" and \"\(group.pathText)\" differ only in capital letters: if "
-                + "they are one group, write the name in one way"
+                + "they are one group, use one spelling"
             guard let beacon = fleet.beacons.first(where: { fleet.groups[$0.group].path.starts(with: group.path) })
             else {
                 continue
@@ -195,7 +195,7 @@ public struct FleetChecker {
             problems.add(
                 "\(count) pairs of major and minor share the UUID \(uuid): Home Assistant ignores a UUID after "
                     + "\(Self.pairLimit) pairs; give each floor or room a UUID of its own (a variable of its group), "
-                    + "or send Eddystone-UID and track the addresses (`pharos fleet export homeassistant`)",
+                    + "or send Eddystone-UID and let Home Assistant track the addresses (`pharos fleet export homeassistant`)",
                 at: fleet.listenersNode ?? fleet.template.node, in: fleet.file, severity: .warning)
         }
     }

@@ -61,7 +61,7 @@ extension ControllerKind {
             guard let interval = intervals.first(where: { !range.contains($0) }) else { continue }
             faults.append(
                 .init(
-                    message: "\(interval) is not among the intervals of \(description), "
+                    message: "\(interval) is out of range for \(description): "
                         + "\(range.lowerBound)...\(range.upperBound)",
                     path: FleetTemplate.path(index, key)))
         }
@@ -91,7 +91,7 @@ extension ControllerKind {
                 .init(
                     message:
                         "\(description) has one address at a time: the address of an EID changes, and the address of "
-                        + "\(beacon.advertisements[indexWithoutKey].type) would change with it; remove one of the two, "
+                        + "\(beacon.advertisements[indexWithoutKey].type) would change with it; remove one advertisement, "
                         + "or use a controller with extended advertising",
                     path: JSONPath([.key("advertisements"), .index(indexWithoutKey)])))
         }

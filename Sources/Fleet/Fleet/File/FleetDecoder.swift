@@ -23,7 +23,7 @@ extension Fleet {
         if CSVTable.isTable(octets) {
             let message =
                 octets.starts(with: FleetManifest.csvStart.utf8)
-                ? "this is the table of a generated fleet: name its directory or the manifest.json in it"
+                ? "this is the table of a generated fleet: name its directory or the manifest.json in this directory"
                 : "this is a table, not a fleet file; "
                     + "`pharos fleet init --from \(file)` makes a fleet file for it"
             problems.add(FileProblem(message, at: .init(line: 1, column: 1), kind: .malformed, in: file))

@@ -14,7 +14,7 @@ enum FleetFormat {
         "keys", .text, "Directory of the identity keys, relative to this file. Each key is a file of mode 0600.")
     static let template = Key(
         "template", TemplateFormat.type,
-        "The profile from which the profiles of all beacons are made. Strings may contain ${variables}.",
+        "Template of the profiles of all beacons. Strings may contain ${variables}.",
         isRequired: true)
     static let tags = Key(
         "tags", NoteTemplate.tags,
@@ -266,7 +266,7 @@ enum IdentityKeys {
                 guard let node = object["first"], object["from"]?.string == InstanceSource.serial.rawValue else {
                     return
                 }
-                decoder.error("\"first\" is only for the counter; serial numbers are not counted", at: node)
+                decoder.error("\"first\" is only for \"from\": \"counter\"; remove it", at: node)
             }
         ])
 
@@ -321,7 +321,7 @@ enum GroupKeys {
     static let rooms = Key(
         "groups", .list("groups", 1...Int.max, of: .section(room).defined(as: "room")), "Rooms of the floor.")
 
-    static let site = section("A site. Packets of its beacons can collide.", floors)
+    static let site = section("A site. The packets of all its beacons can collide with each other.", floors)
     private static let floor = section("A floor of a site.", rooms)
     private static let room = section("A room of a floor.", nil)
 
@@ -329,8 +329,8 @@ enum GroupKeys {
         let keys: [any DeclaredKey] = [name, was, DefaultsKeys.controller, DefaultsKeys.spread, DefaultsKeys.variables]
         return Section(description, keys + (groups.map { [$0] } ?? []) + [beacons]) { key in
             switch key {
-            case "groups": "groups are sites, floors and rooms; a room has no groups in it"
-            case "rooms", "floors", "sites": "the groups inside a group are written as \"groups\""
+            case "groups": "groups are sites, floors and rooms; a room contains no groups"
+            case "rooms", "floors", "sites": "the key for the groups inside a group is \"groups\""
             case "intervalMs", "url", "radioPowerDbm": "values that differ between groups belong in \"variables\""
             default: nil
             }

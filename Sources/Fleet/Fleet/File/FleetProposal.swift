@@ -225,7 +225,7 @@ public struct FleetProposal: Sendable {
         if let best = faults.min(by: { $0.faults.count < $1.faults.count }), best.faults.count * 10 <= rows {
             let omitted = best.faults.count > 5 ? "; and \(best.faults.count - 5) more rows" : ""
             return
-                "\(table.file): \(ProblemText.quoted(best.column)) names the beacons, except in some rows. Correct these: "
+                "\(table.file): \(ProblemText.quoted(best.column)) can name the beacons, except in some rows. Correct these rows: "
                 + best.faults.prefix(5).joined(separator: "; ") + omitted
         }
         let reasons = faults.compactMap { column, faults in faults.first.map { "\"\(column)\": \($0)" } }

@@ -40,11 +40,11 @@ enum NameRule {
 
     private static let reservedNames: [(name: String, isPrefix: Bool, reason: String)] = [
         ("manifest", false, "manifest.json, next to the profiles, lists all beacons"),
-        ("pharos", false, "it is the group of all machines in the inventory for Ansible"),
+        ("pharos", false, "the inventory for Ansible uses it for the group of all machines"),
         ("all", false, "it is a group that every inventory for Ansible has"),
         ("ungrouped", false, "it is a group that every inventory for Ansible has"),
         ("localhost", false, "it is the machine that Ansible runs on"),
-        ("site_", true, "site_… are the fleet's groups in the inventory for Ansible"),
+        ("site_", true, "the inventory for Ansible uses names with site_ for the fleet's groups"),
     ]
 
     private static let rule =

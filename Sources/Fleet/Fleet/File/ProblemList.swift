@@ -85,7 +85,7 @@ struct ProblemList: Sendable {
             let start = JSONPosition(line: 1, column: 1)
             let message =
                 isCut
-                ? "the search ended with the first \(Self.limit) problems; correct these and check again"
+                ? "the search stopped after \(Self.limit) problems; correct these and check again"
                 : "\(omitted) more problems are not listed"
             result.append(FileProblem(message, at: start, severity: hasErrors ? .error : .warning, in: file))
         }

@@ -260,7 +260,7 @@ struct TableRows {
         decoder.problems.addCell(
             FileProblem(
                 "the row has \(row.cells.count) cells, the header \(expected)"
-                    + (isTooShort ? "" : "; put a cell that contains a separator in double quotes"),
+                    + (isTooShort ? "" : "; if a cell contains a separator, put the cell in double quotes"),
                 at: table.position(of: end, in: row), kind: .malformed, in: table.file))
         return false
     }

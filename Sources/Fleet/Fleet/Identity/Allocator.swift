@@ -228,7 +228,7 @@ extension Allocator {
                     + (isGone
                         ? ": if \"\(other)\" is now called \"\(beacon.name)\", run `pharos fleet rename \(fleet.file) "
                             + "\(other) \(beacon.name)`, which keeps the identity; `pharos fleet generate --release "
-                            + "\(other)` gives the identity up" : ""))
+                            + "\(other)` releases the old identity" : ""))
         }
     }
 

@@ -244,7 +244,7 @@ private struct LockDecoder {
 
     private mutating func elements(_ object: JSONNode, _ key: String) -> [JSONNode] {
         if case .array(let elements) = object[key]?.value { return elements }
-        decoder.error("a list of \"\(key)\" is expected, which may be empty", at: object[key] ?? object)
+        decoder.error("a list of \"\(key)\" is expected; it may be empty", at: object[key] ?? object)
         return []
     }
 

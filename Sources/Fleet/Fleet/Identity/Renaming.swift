@@ -140,8 +140,8 @@ extension Allocator {
             guard !hasActiveEntry(ownEntries) || !hasActiveEntry(formerEntries) else {
                 refuse(
                     "the lock has an identity in use for \"\(beacon.name)\" and one for \"\(was)\": remove \"was\" to keep "
-                        + "the first; `pharos fleet rename \(fleet.file) \(was) \(beacon.name)` keeps the second, and sets "
-                        + "the first aside", beacon)
+                        + "the first; `pharos fleet rename \(fleet.file) \(was) \(beacon.name)` keeps the second, and retires "
+                        + "the first", beacon)
                 continue
             }
             allocation.lock.renameBeacon(was, to: beacon.name)

@@ -91,7 +91,7 @@ extension FleetAllocation {
                         "; the lock has \(these), but not the major number of the group \"\(new)\", as after a merge that "
                             + "lost lines: restore the lock from version control to keep the identities"
                     case .entry(let manifest):
-                        "; \(manifest) has the old values of \(these), and the lock has lost them, as after a merge that "
+                        "; \(manifest) has the old values of \(these), and the lock has lost these values, as after a merge that "
                             + "lost lines: restore the lock from version control to keep the identities"
                     }
             } else if let sign = first.sign {

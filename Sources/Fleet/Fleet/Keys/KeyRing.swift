@@ -87,7 +87,7 @@ public enum KeyRingReader {
 
     private static func problem(line: Int) -> FileProblem {
         FileProblem(
-            "this is not a file of keys as `pharos fleet keys collect` writes it", at: .init(line: line, column: 1),
+            "this is not a file of keys that `pharos fleet keys collect` has written", at: .init(line: line, column: 1),
             path: .root)
     }
 }

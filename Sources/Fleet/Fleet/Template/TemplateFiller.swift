@@ -72,7 +72,7 @@ struct TemplateFiller {
         switch resolved.value {
         case .string(let string): text = string
         case .number(let number): text = number.text
-        default: return fail("a tag or an attachment is a text, but this value is not one", resolved.origin)
+        default: return fail("a tag or an attachment must be a text, but this value is not", resolved.origin)
         }
         let count = text.unicodeScalars.count
         guard count <= note.limit else {
@@ -126,12 +126,12 @@ struct TemplateFiller {
     private mutating func resolve(_ name: String, at origin: ValueOrigin, path: [String]) -> Resolved {
         if path.contains(name) {
             let loop = (path + [name]).drop { $0 != name }.joined(separator: " → ")
-            fail("the variables depend on each other: \(loop)", origin)
+            fail("the variables depend on each other in a loop: \(loop)", origin)
             return Resolved(value: "", origin: origin)
         }
         guard path.count < Self.depthLimit else {
             let start = path.prefix(3).joined(separator: " → ")
-            fail("more than \(Self.depthLimit) variables depend on each other in a row: \(start) → …", origin)
+            fail("a chain of variables is longer than \(Self.depthLimit): \(start) → …", origin)
             return Resolved(value: "", origin: origin)
         }
         if let value = builtIn(name) { return Resolved(value: value, origin: origin) }

@@ -43,7 +43,7 @@ enum TemplateFormat {
                     prefix + "variable",
                     [
                         "description": """
-                        A string that contains variables. A string that is exactly ${x} has the type of the value of x.
+                        A string that contains variables. If it consists only of ${x}, its value has the type of the variable x.
                         """,
                         "type": "string", "pattern": "\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}",
                     ])
