@@ -348,7 +348,7 @@ import Testing
             result.output.contains(#/50 % received within +\S+ m?s +± \S+ m?s; the model's value is/#),
             "\(result.output)")
         #expect(result.output.contains(#/not yet found after 100 ms +\S+ % +± \S+ %; the model's value is/#))
-        #expect(result.output.contains("the time for 95 % has the precision of --precision"))
+        #expect(result.output.contains("the time for 95 % is as precise as --precision requires"))
     }
 
     @Test("own measurements need no chip or battery, and shelf life limits battery life")
@@ -632,7 +632,7 @@ import Testing
         #expect(one.code == 1)
         #expect(
             one.output.contains(#/1 beacon reaches the target at [\d.]+ % of the \d+ computed places\. At the other/#))
-        #expect(one.output.contains("proposed; no number of them reaches the target everywhere"), "\(one.output)")
+        #expect(one.output.contains("proposed; no number of beacons reaches the target everywhere"), "\(one.output)")
     }
 
     @Test func aMillionWallsAreRefusedAtOnce() throws {

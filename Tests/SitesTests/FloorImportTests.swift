@@ -162,7 +162,7 @@ import Testing
         ("  0\r\nSECTION\r\n", "this is a DXF drawing, not GeoJSON; convert it: ogr2ogr"),
         ("AC1032\0", "a DWG drawing"),
         ("[]", "an object is expected"), ("{}", "the key \"type\" is missing"), ("{", "1:2"),
-        (#"{"type":"Polygon","coordinates":[]}"#, "\"Polygon\" has no properties that name its kind"),
+        (#"{"type":"Polygon","coordinates":[]}"#, "a \"Polygon\" has no property"),
         (#"{"type":"FeatureCollection","features":[5]}"#, "a feature is expected"),
         (#"{"version":1,"name":"x","outline":[]}"#, "this is a site file, not GeoJSON"),
     ])

@@ -244,7 +244,7 @@ extension PlanKey {
         "Decimal logarithm of collisionFreeProbability, which remains exact if the probability rounds to 0.")
     fileprivate static let lossRuns = PlanKey(
         "lossRunProbability",
-        "Probability of a run of lost packets, by the number of packets; absent if the beacons send different "
+        "Probability that so many packets in a row are lost, by the number of packets; absent if the beacons send different "
             + "packets."
     )
     fileprivate static let saturated = PlanKey(

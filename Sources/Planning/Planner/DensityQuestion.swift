@@ -71,7 +71,8 @@ public struct DensityQuestion: Sendable {
         if spacing != nil {
             answer.note(
                 "On the square grid, a receiver at a beacon, such as a phone, has that many beacons in range. At some "
-                    + "other places a few more beacons are in range: for a reserve there, use a slightly wider grid.")
+                    + "other places a few more beacons are in range: to reach the target there too, use a slightly "
+                    + "wider grid.")
         }
         answer.note(range.note)
         answer.noteTraffic(of: air.onlyFrame)
@@ -101,7 +102,7 @@ public struct DensityQuestion: Sendable {
         let grid =
             "a square grid of \(NumberFormat.significant(spacing)) m with a range of \(NumberFormat.significant(range.meters)) m."
         return beacons == 1
-            ? "One beacon in range of a receiver is found \(target.text) by \(scanners.phrase), and no more than one: \(grid)"
+            ? "One beacon in range of a receiver is found \(target.text) by \(scanners.phrase), but two are not: \(grid)"
             : "Up to \(beacons) beacons in range of one receiver are each found \(target.text) by \(scanners.phrase): \(grid)"
     }
 

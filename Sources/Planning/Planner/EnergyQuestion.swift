@@ -42,7 +42,7 @@ public struct EnergyQuestion: Sendable {
         let given = [event, current].compactMap(\.self).joined(separator: " and ")
         let assumed = NumberFormat.significant(BeaconChip.usualSleepMicroamperes)
         let source =
-            known == nil && sleep == nil ? "as given; \(assumed) µA between events are assumed" : "as given"
+            known == nil && sleep == nil ? "as given; \(assumed) µA are assumed between events" : "as given"
         return try PlanError.asking { () throws(AirtimeError) in
             try BeaconChip(
                 name: known.map { "\($0.name) at \(given)" } ?? "a chip of \(given)", emptyEventMicrocoulombs: empty,
@@ -117,8 +117,8 @@ public struct EnergyQuestion: Sendable {
         answer.show("voltage", .number(battery.nominalVolts, unit: "V"), remark: "assumed for the battery's whole life")
         if air.origin != nil {
             answer.note(
-                "The life is for the beacon whose battery is empty first. The energy is for an average packet "
-                    + "of this beacon.")
+                "The battery life is for the beacon whose battery is empty first. The energy is for an average "
+                    + "packet of this beacon.")
         }
         if let only = air.onlyFrame, only.extended == nil {
             answer.pictures.page.battery = .init(

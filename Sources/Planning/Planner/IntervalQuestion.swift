@@ -144,8 +144,8 @@ public struct IntervalQuestion: Sendable {
         guard advice.isSteady else {
             return "Not all intervals nearby meet the target, so set exactly this interval."
         }
-        return "This is the longest interval found that meets the target, and nearly meets it if it is 1 % longer or "
-            + "shorter."
+        return "This is the longest interval found that meets the target. Intervals 1 % longer or shorter nearly meet "
+            + "it."
             + (scanners.pauses
                 ? " Some longer intervals may meet the target too, and some intervals nearby may miss it, because "
                     + "of resonance." : "")
@@ -278,7 +278,7 @@ public struct IntervalQuestion: Sendable {
 
     private var adviceForOneInterval: String {
         "Give all beacons the same interval: other intervals nearby "
-            + (scanners.pauses ? "resonate with the scanner or miss the goal." : "miss the goal.")
+            + (scanners.pauses ? "resonate with the scanner or miss the target." : "miss the target.")
     }
 
     private func ratio(_ resonance: Resonance, _ scanner: ScannerPreset) -> String {
@@ -418,7 +418,8 @@ extension PlanKey {
         label: "interval to set")
     fileprivate static let meanPeriod = PlanKey("meanPeriodMs", "Mean time between two events, in ms.")
     fileprivate static let outcome = PlanKey(
-        "outcome", "met, met-at-longest, clamped-to-shortest, clamped-to-longest or impossible.")
+        "outcome",
+        "Outcome of the search: met, met-at-longest, clamped-to-shortest, clamped-to-longest or impossible.")
     fileprivate static let wantedSeconds = PlanKey(
         "detectWithinS", "Time of the target, in s; null with --max-throughput.")
     fileprivate static let wantedProbability = PlanKey(
@@ -435,9 +436,9 @@ extension PlanKey {
     fileprivate static let resonanceEvents = PlanKey(
         "resonances[].events", "Number of events after which the pattern of events and pauses repeats.")
     fileprivate static let resonanceScanIntervals = PlanKey(
-        "resonances[].scanIntervals", "Number of scan intervals in that time.")
+        "resonances[].scanIntervals", "Number of scan intervals after which this pattern repeats.")
     fileprivate static let resonanceSweep = PlanKey(
-        "resonances[].sweepS", "Longest time that a beacon may stay undiscovered, in s.")
+        "resonances[].sweepS", "Longest time that a beacon may stay undiscovered because of the resonance, in s.")
     fileprivate static let spread = PlanKey(
         "intervalSpread",
         "Range in which each beacon gets its own interval; null if all beacons should have the same interval, or if no "

@@ -81,7 +81,7 @@ public struct PatternQuestion: Sendable {
                 let mostMicrowatts = (range.upperBound * charge + chip.sleepMicroamperes) * volts
                 throw PlanError(
                     .question,
-                    "--power-uw \(NumberFormat.significant(microwatts)): with \(chip.name), advertising takes "
+                    "--power-uw \(NumberFormat.significant(microwatts)): with \(chip.name), advertising can take "
                         + "\(NumberFormat.significant(leastMicrowatts))...\(NumberFormat.significant(mostMicrowatts)) "
                         + "µW"
                 )
@@ -170,7 +170,7 @@ public struct PatternQuestion: Sendable {
             answer.note("In a profile, replace \"intervalMs\" with \"pattern\": \(pattern.json.line)")
         }
         answer.note(
-            "The parts of a pattern are shares of time, not of events. Each part begins with an event, which is "
+            "The parts of a pattern are shares of time, not of events. The event at the start of each part is "
                 + "counted. The search tries patterns of two and three intervals and finds a good pattern, not a "
                 + "proven optimum.")
         answer.note(
@@ -357,8 +357,8 @@ extension PlanKey {
         "patterns[].parts[].shareOfEvents", "Share of all events in the part, 0 to 1.")
     fileprivate static let scheduleGain = PlanKey(
         "patterns[].gain",
-        "Share by which the pattern is better than the best constant interval; with --goal within, the difference of "
-            + "the shares."
+        "Relative gain over the best constant interval; with --goal within, the difference of the two found "
+            + "shares."
     )
     fileprivate static let patternEvents = PlanKey("patterns[].eventsPerS", "Mean number of events in a second.")
     fileprivate static let patternFound = PlanKey(

@@ -33,7 +33,7 @@ public struct PlannedRange: Sendable {
         guard range.isFinite else {
             throw PlanError(
                 .question,
-                "--path-loss \(pathLoss.name): this model's loss never exceeds what the link can carry, so the range is "
+                "--path-loss \(pathLoss.name): this model's loss never exceeds the loss that the link allows, so the range is "
                     + "infinite; use log-distance or itu")
         }
         guard range > 0 else {

@@ -66,7 +66,8 @@ public struct ProfileRevision: Sendable {
     /// The changes and the warning as sentences.
     public func sentences(about file: String) -> [String] {
         let list = changes.map { "\($0)" }.joined(separator: ", ")
-        let what = changes.isEmpty ? "it has this interval already" : "\(list); nothing else was changed"
+        let what =
+            changes.isEmpty ? "the advertisements already have this interval" : "\(list); nothing else was changed"
         return ["\(file): \(what)."] + (caution.map { ["\(file): \($0)."] } ?? [])
     }
 
@@ -80,7 +81,7 @@ public struct ProfileRevision: Sendable {
             throw PlanError(
                 .configuration,
                 "\(intervals.count) advertisements at these intervals need more than one event every "
-                    + "\(AdvertisingInterval.legacyRange.lowerBound), which a controller that sends them in turn cannot send; "
+                    + "\(AdvertisingInterval.legacyRange.lowerBound), which no controller that sends them in turn supports; "
                     + "name fewer advertisements with --advertisement, or send the others less often. "
                     + "Nothing was changed")
         }
@@ -99,7 +100,7 @@ public struct ProfileRevision: Sendable {
             indices.compactMap { root["advertisements"]?[$0]?["intervalMs"]?.position }
         }
         guard let positions, positions.count == indices.count else {
-            throw PlanError(.data, "the profile has no \"intervalMs\" for each of these advertisements")
+            throw PlanError(.data, "some of these advertisements have no \"intervalMs\" in the profile")
         }
         var result: [UInt8] = []
         var rest = text[...]

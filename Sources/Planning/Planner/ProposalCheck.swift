@@ -45,7 +45,7 @@ struct ProposalCheck: Sendable {
         }
         return (added == 0 ? "" : " \(beacons) added after a check on a finer grid.")
             + " A check at \(grid) finds the target reached at \(NumberFormat.percent(holdingShare)) of them; at the weakest, a "
-            + "beacon is found in \(NumberFormat.percent(weakestShare)) of the cases. A larger `--places` makes the proposal "
-            + "denser."
+            + "beacon is found in \(NumberFormat.percent(weakestShare)) of the cases. A larger value of `--places` makes the "
+            + "proposal denser."
     }
 }

@@ -459,14 +459,15 @@ extension NamedPathLoss {
 
 extension PlanKey {
     fileprivate static let pathLoss = PlanKey(
-        "pathLoss", "Path-loss model of the values outside the list of models.", label: "path loss")
+        "pathLoss", "Path-loss model of all values except those in models.", label: "path loss")
     fileprivate static let linkRange = PlanKey(
         "linkRangeM",
         "Distance in m at which half of the beacons are received, by power, sensitivity and path loss; null if infinite.",
         label: "range of the link", unit: "m")
     fileprivate static let rangeBehindBody = PlanKey(
         "rangeBehindBodyM",
-        "With --body-db: the same distance with a body in between, in m; null if infinite, or without --body-db.",
+        "With --body-db: distance as in linkRangeM, with a body in between, in m; null if infinite, or without "
+            + "--body-db.",
         label: "range behind a body", unit: "m")
     fileprivate static let floorRange = PlanKey(
         "floorRangeM",
@@ -526,16 +527,17 @@ extension PlanKey {
     fileprivate static let gridMean = PlanKey("grids[].meanBeacons", "Mean number of beacons in range over all places.")
     fileprivate static let gridFarthest = PlanKey(
         "grids[].farthestM", "Largest distance of a place from its nearest beacon, in m.")
-    fileprivate static let models = PlanKey("models", "The same values under each path-loss model.")
+    fileprivate static let models = PlanKey(
+        "models", "The results under each path-loss model, with the same keys as the answer itself.")
     fileprivate static let modelName = PlanKey("models[].model", "The model, as for --path-loss.")
     fileprivate static let usualRule = PlanKey(
-        "usualRule", "The rule of installers' guides, and the grids that follow from it.")
+        "usualRule", "The usual rule in guides for installers, and the grids that follow from this rule.")
     fileprivate static let ruleSpacings = PlanKey("usualRule.spacingsM", "Spacings in the rule, in m.")
     fileprivate static let ruleFarthest = PlanKey(
         "usualRule.farthestM", "Distance of the farthest place from a beacon on square grids with these spacings, in m."
     )
     fileprivate static let ruleDistances = PlanKey(
-        "usualRule.withinM", "Distances from any place to a beacon in the rule, in m.")
+        "usualRule.withinM", "Largest distances from any place to its nearest beacon in the rule, in m.")
     fileprivate static let ruleGrids = PlanKey(
         "usualRule.gridSpacingsM", "Spacings of the square grids that these distances require, in m.")
     fileprivate static let ruleSource = PlanKey("usualRule.source", "The sources of the rule.")

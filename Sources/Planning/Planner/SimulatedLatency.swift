@@ -103,7 +103,7 @@ public struct SimulatedLatency: SimulationQuestion {
         values.finish(&answer)
         finish(&answer, outcome)
         answer.note(
-            "The run ends when the time for 95 % has the precision of --precision. The number after ± is half the "
+            "The run ends when the time for 95 % is as precise as --precision requires. The number after ± is half the "
                 + "width of a value's 95 % confidence interval; other values may have wider intervals than the time "
                 + "for 95 %.")
         answer.noteRounding(of: air)

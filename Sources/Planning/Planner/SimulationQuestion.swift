@@ -68,12 +68,15 @@ extension SimulationQuestion {
         answer.holds = !outcome.isInterrupted
         if outcome.isInterrupted {
             answer.note(
-                "Ended before the wanted precision was reached; the confidence intervals show the precision so far.")
+                "The simulation ended before it reached the requested precision; the confidence intervals show the precision."
+            )
         }
     }
 
     func checkBatches(_ outcome: SimulationOutcome) throws(PlanError) {
-        guard outcome.batches >= 2 else { throw PlanError(.unfinished, "ended before there was a result") }
+        guard outcome.batches >= 2 else {
+            throw PlanError(.unfinished, "the simulation ended before there was a result")
+        }
     }
 
     static func goal(_ precision: Double, minimumBatches: Int) throws(AirtimeError) -> PrecisionGoal {

@@ -77,7 +77,7 @@ public struct SiteFleet: Sendable {
             return
         }
         guard contents.beacons.count < Site.beaconLimit else {
-            contents.fault = "it has more than \(Site.beaconLimit) beacons, the most that a site may have"
+            contents.fault = "it has more beacons than a site may have (\(Site.beaconLimit))"
             return
         }
         let position = FloorPosition(x: x, y: y)
@@ -85,7 +85,7 @@ public struct SiteFleet: Sendable {
         do throws(AirtimeError) {
             guard let siteBeacon = try Self.beacon(beacon, at: position, defaults) else {
                 contents.fault =
-                    "\(ProblemText.quoted(beacon.name)) sends nothing, or nothing at an interval of 20 ms...10.24 s"
+                    "\(ProblemText.quoted(beacon.name)) sends nothing at an interval of 20 ms...10.24 s"
                 return
             }
             contents.beacons.append(siteBeacon)

@@ -310,13 +310,13 @@ public struct SiteQuestion: Sendable {
                 + site.scanners.remedies
         case .mounts where count == 0:
             return
-                "\(today) No beacon is proposed: no beacon on a listed mount reaches the target at any further place."
+                "\(today) No beacon is proposed: no beacon on a listed mount reaches the target at any additional place."
         case .mounts: return "\(some). At the other places, a beacon on any listed mount is received too weakly."
         case .range:
             let power = "a beacon with \(NumberFormat.significant(site.defaults.radioPower)) dBm is received too weakly"
             let remedy = "Send with more power, or allow more time."
             return count == 0
-                ? "No beacon is proposed: \(power) even close to it to reach the target. \(remedy)"
+                ? "No beacon is proposed: \(power) to reach the target, even close to it. \(remedy)"
                 : "\(some). At the other places, \(power) from every examined position. \(remedy)"
         case .collisions:
             return
@@ -351,7 +351,7 @@ public struct SiteQuestion: Sendable {
             remark: isBefore ? "of the places, today" : "of the places")
         answer.add(
             .meanBeaconsHeard, .number(meanReceived), isInText: hasBeacons,
-            remark: "on average, each with the probability that it is received" + (isBefore ? ", today" : ""))
+            remark: "on average, each counted with the probability that it is received" + (isBefore ? ", today" : ""))
         answer.add(.lowestCollisionFree, .share(lowestClear), isInText: hasBeacons, remark: today)
         answer.add(.weakestSpots, .list(weakest.map { quantity($0) }))
         guard hasBeacons else { return }
@@ -472,7 +472,7 @@ public struct SiteQuestion: Sendable {
         let least =
             placement.shortfall == nil
             ? "at least \(placement.least) \(placement.least == 1 ? "is" : "are") needed\(site.mounts.isEmpty ? "" : " at the listed mounts")"
-            : "no number of them reaches the target everywhere"
+            : "no number of beacons reaches the target everywhere"
         answer.show(
             placement.kept > 0 ? "beacons to add" : "proposed beacons", .count(placement.positions.count),
             remark: "proposed; \(least)")
@@ -535,7 +535,8 @@ extension PlanKey {
     fileprivate static let holdingShare = PlanKey(
         "holdingShare", "Share of the places that reach the target, 0 to 1.", label: "target reached at")
     fileprivate static let meanBeaconsHeard = PlanKey(
-        "meanBeaconsHeard", "Mean number of beacons that a place receives.", label: "beacons received at a place")
+        "meanBeaconsHeard", "Mean number of beacons that a receiver at a place receives.",
+        label: "beacons received at a place")
     fileprivate static let lowestCollisionFree = PlanKey(
         "lowestCollisionFreeProbability",
         "Share of packets that do not collide at the worst place; null if no place was computed.",
@@ -544,7 +545,7 @@ extension PlanKey {
     fileprivate static let spotX = PlanKey("weakestSpots[].x", "Metres east of the origin.")
     fileprivate static let spotY = PlanKey("weakestSpots[].y", "Metres north of the origin.")
     fileprivate static let spotBeaconsHeard = PlanKey(
-        "weakestSpots[].beaconsHeard", "Mean number of beacons that the place receives.")
+        "weakestSpots[].beaconsHeard", "Mean number of beacons that a receiver at this place receives.")
     fileprivate static let spotDetectedShare = PlanKey(
         "weakestSpots[].detectedShare", "Share of cases in which a beacon is found in time, 0 to 1.")
     fileprivate static let spotDetection = PlanKey(
@@ -564,7 +565,7 @@ extension PlanKey {
     fileprivate static let pathScannerSeen = PlanKey(
         "paths[].scanners[].probabilitySeen", "Share of walks in which this scanner finds a beacon, 0 to 1.")
     fileprivate static let pathLongestGap = PlanKey(
-        "paths[].longestSilenceM", "Longest part of the path without a beacon, in m.")
+        "paths[].longestSilenceM", "Longest part of the path on which no beacon is found, in m.")
     fileprivate static let proposal = PlanKey("proposal", "With --propose: the proposed beacons.")
     fileprivate static let proposedBeacons = PlanKey("proposal.beacons", "Number of proposed beacons.")
     fileprivate static let positions = PlanKey(
@@ -585,14 +586,14 @@ extension PlanKey {
         "The check of the proposal on a finer grid; null if nothing is proposed, or if there is no finer grid.")
     fileprivate static let checkPlaces = PlanKey("proposal.check.places", "Number of places of the finer grid.")
     fileprivate static let checkHoldingShare = PlanKey(
-        "proposal.check.holdingShare", "Share of these places that reach the target, 0 to 1.")
+        "proposal.check.holdingShare", "Share of the places of the finer grid that reach the target, 0 to 1.")
     fileprivate static let checkWeakestShare = PlanKey(
         "proposal.check.weakestShare",
-        "Share of cases in which a beacon is found in time at the weakest of these places, 0 to 1.")
+        "Share of cases in which a beacon is found in time at the weakest place of the finer grid, 0 to 1.")
     fileprivate static let checkAdded = PlanKey(
         "proposal.check.added",
-        "Number of beacons that were added because places of the grid missed the target. They are the last of the "
-            + "positions."
+        "Number of beacons that were added because places of the finer grid missed the target. They are the last "
+            + "elements of proposal.positions."
     )
 }
 

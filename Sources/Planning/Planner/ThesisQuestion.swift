@@ -87,8 +87,9 @@ extension PlanKey {
         "truth.arrivingPerSecondPerBeacon", "Advertisements of each beacon that arrive in a second.")
     fileprivate static let bestOffered = PlanKey(
         "truth.bestOfferedPerSecondPerBeacon",
-        "Advertisements that each beacon must send in a second so that the most of them arrive.")
+        "Advertisements that each beacon must send in a second so that as many as possible arrive.")
     fileprivate static let bestArriving = PlanKey(
-        "truth.bestArrivingPerSecondPerBeacon", "Advertisements of each beacon that arrive in a second at that rate.")
+        "truth.bestArrivingPerSecondPerBeacon",
+        "Advertisements of each beacon that arrive in a second if each beacon sends so many.")
     fileprivate static let faults = PlanKey("faults", "The errors of the thesis, one sentence each.")
 }

@@ -36,7 +36,7 @@ enum SiteFormat {
         "Paths that people walk.")
     static let rooms = Key(
         "rooms", .list("rooms", 1...1000, of: .section(SiteRoomKeys.section)),
-        "The rooms, for `pharos locate`. Where two rooms overlap, the first is used.")
+        "The rooms, for `pharos locate`. If two rooms overlap, the first room is used there.")
     static let receivers = Key(
         "receivers", .list("receivers", 1...receiverLimit, of: .section(SiteReceiverKeys.section)),
         "The receivers. A collector takes their positions from here if its own file has none.")
@@ -100,7 +100,7 @@ enum SiteFormat {
         "The receivers of the visitors with their weights. Use either this key or scanner.")
     static let target = Key(
         "target", .section(TargetKeys.section),
-        "The detection that every position must reach. Default: within 10 s with a probability of 0.9.")
+        "The target that every position must reach. Default: detection within 10 s with a probability of 0.9.")
 
     static let section = Section(
         "A floor with walls and beacons, for the planner. Lengths are in metres, x to the east, y to the north.",
@@ -273,10 +273,10 @@ enum TargetKeys {
     static let seconds = Key(
         "detectWithinS", .real(0.01...3600, unit: "s"), "Time in which a beacon must be detected.", isRequired: true)
     static let probability = Key(
-        "probability", .share(0.01...0.9999), "Probability of detection within this time.", isRequired: true)
+        "probability", .share(0.01...0.9999), "Probability of detection within detectWithinS.", isRequired: true)
     static let beacons = Key(
         "beacons", .integer(SiteCoverage.Target.beaconRange),
-        "Number of beacons that a receiver at each position must detect in this time and with this probability. Positioning needs 4 or more.",
+        "Number of beacons that a receiver at each position must detect, each with this time and probability. Positioning needs 4 or more.",
         default: 1)
     static let section = Section("A target.", [seconds, probability, beacons])
 }

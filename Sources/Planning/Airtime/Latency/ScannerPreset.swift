@@ -60,24 +60,25 @@ public struct ScannerPreset: Hashable, Sendable {
         scanner(
             "ios-foreground", 30, 40,
             "Reported by developers for an app in the foreground; Apple publishes no values. Uncertain: iOS also drops "
-                + "reports, and an app may receive fewer (a thesis received about two thirds of the packets)."),
+                + "reports, so an app may receive fewer than computed (a thesis received about two thirds of the packets)."
+        ),
         scanner(
             "ios-background", 30, 300,
-            "An assumption: the values of ios-find-my. Apple publishes only that the scan interval grows when all apps "
+            "Assumed to equal ios-find-my. Apple publishes only that the scan interval grows when all apps "
                 + "that scan are in the background. Very uncertain: discovery may take several times as long."),
         scanner("ios-find-my", 30, 300, "Quoted for Apple's Find My network; Apple publishes no values."),
         scanner("harmony", 20, 600, "Quoted for HarmonyOS."),
         continuous,
-        scanner("gateway-60-600", 60, 600, "In use in gateways."),
-        scanner("gateway-60-3000", 60, 3000, "In use in gateways that save power."),
+        scanner("gateway-60-600", 60, 600, "Used by gateways."),
+        scanner("gateway-60-3000", 60, 3000, "Used by gateways that save power."),
         scanner(
             "esp32-proxy", 30, 320,
             "The default of ESPHome's esp32_ble_tracker, the component of Bluetooth proxies."),
-        scanner("linux", 60, 60, "The passive scan of Pharos on Linux: no pause, another channel every 60 ms."),
+        scanner("linux", 60, 60, "The passive scan of Pharos on Linux: no pause, a change of the channel every 60 ms."),
     ].compactMap { $0 }
 
     private static func olderAndroid(_ mode: String) -> String {
-        "Android's open source, \(mode), in older releases. Newer phones: the scanners with android-14 in their names."
+        "Android's open source, \(mode), in older releases. For newer phones, use the scanners with android-14 in their names."
     }
 
     private static func android14(_ mode: String) -> String {

@@ -18,7 +18,7 @@ public struct CopySpacing: Hashable, Sendable {
             throw .quantity(name: "a spacing of the three copies (0...10 000 µs)", value: value)
         }
         guard lowMicroseconds <= highMicroseconds else {
-            throw .quantity(name: "a spacing's upper end below its lower end", value: highMicroseconds)
+            throw .quantity(name: "an upper end of the spacing (at least the lower end)", value: highMicroseconds)
         }
         self.lowMicroseconds = lowMicroseconds
         self.highMicroseconds = highMicroseconds

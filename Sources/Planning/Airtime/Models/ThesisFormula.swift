@@ -81,9 +81,9 @@ extension ThesisFormula {
         "It counts only the later packet of a colliding pair as lost; both are lost.",
         "It adds the probabilities of collisions; independent probabilities of survival must be multiplied, and then "
             + "the share never falls below zero.",
-        "It takes 526 µs as the vulnerable time, which includes 150 µs of silence; a packet is destroyed by every "
+        "It assumes 526 µs as the vulnerable time, which includes 150 µs of silence; a packet is destroyed by every "
             + "packet that starts within one airtime before or after its own start, 752 µs in all.",
-        "It allows three times the rate for three channels; a scanner with one radio listens on one channel at a time, "
+        "It assumes three times the rate for three channels; but a scanner with one radio listens on one channel at a time, "
             + "and equal firmware sends its three copies at the same spacing, so they collide together.",
     ]
 }

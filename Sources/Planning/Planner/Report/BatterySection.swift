@@ -69,7 +69,7 @@ struct BatterySection: ControlledSection {
     }
 
     var figures: String {
-        figure("life", title: "How long it lasts", unit: "days", domain: days, caption: Self.lifeCaption) {
+        figure("life", title: "Battery life", unit: "days", domain: days, caption: Self.lifeCaption) {
             model($0)?.lifeDays
         }
             + figure(
@@ -80,7 +80,7 @@ struct BatterySection: ControlledSection {
     }
 
     private static let lifeCaption =
-        "How long the charge lasts: a longer interval extends this time until the sleep current dominates. Above the dashed "
+        "The time until the charge is used up: a longer interval extends it until the sleep current dominates. Above the dashed "
         + "line the battery itself is no longer usable, after about ten years."
 
     private func plot(_ domain: ClosedRange<Double>) -> PlotArea {

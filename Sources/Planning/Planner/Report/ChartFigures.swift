@@ -153,7 +153,7 @@ struct LatencyFigure {
         }
         let summary =
             row.p50 == nil
-            ? "50 %: not within the horizon"
+            ? "50 %: not within the computed time"
             : "\(NumberFormat.duration(row.p50)) · \(NumberFormat.duration(row.p99))"
         drawing.text(HTMLEscaping.shortened(row.name, to: 28), 14, base - height - 9, class: "strong")
         drawing.text(summary, x.end, base - height - 9, anchor: .end, class: "tick")
@@ -243,7 +243,7 @@ struct HeatMapFigure {
             + "<table class=\"heat\(isWide ? " many" : "")\"><caption>\(text(map.valueName)) "
             + "(\(text(map.unit))) by advertising interval (ms) and scanner; "
             + "<span class=\"resonance\">◆</span> resonance with the scan interval; "
-            + "– not reached within the horizon</caption><thead><tr><th scope=\"col\">ms</th>\(head)</tr></thead>"
+            + "– not reached within the computed time</caption><thead><tr><th scope=\"col\">ms</th>\(head)</tr></thead>"
             + "<tbody>\(body.joined())</tbody></table></div></div>"
         return HTML.figure(id: "heatMap", title: map.title, drawing: table, caption: map.caption)
     }
@@ -257,7 +257,7 @@ struct HeatMapFigure {
         let style = cell.isResonant ? " resonant" : ""
         guard let value = cell.value, value.isFinite else {
             return "<td class=\"h\(Self.shades - 1)\(style)\"><span aria-hidden=\"true\">–</span>"
-                + "<span class=\"spoken\">not reached within the horizon</span>\(mark)</td>"
+                + "<span class=\"spoken\">not reached within the computed time</span>\(mark)</td>"
         }
         return "<td class=\"h\(Self.shade(value, scale))\(style)\">\(NumberFormat.significant(value))\(mark)</td>"
     }

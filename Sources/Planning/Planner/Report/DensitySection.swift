@@ -70,7 +70,7 @@ struct DensitySection: ControlledSection {
             id: "densityCurve", title: "Found in time, over the number of beacons",
             drawing: plot.drawing.element(
                 label: "Share of cases in which a beacon is found in time, over the beacons in range."),
-            caption: "The largest number of beacons is where the line crosses the dashed line of the target.",
+            caption: "The largest possible number of beacons is where the line crosses the dashed line of the target.",
             table: density.shares.isEmpty
                 ? ""
                 : HTML.table(

@@ -164,7 +164,7 @@ struct ExplorerFigures {
             id: "intervalCurve", title: "Packets by advertising interval",
             drawing: plot.drawing.element(label: intervalLabel),
             caption:
-                "At longer intervals fewer packets collide, but fewer are sent. The most packets arrive in between. "
+                "At longer intervals fewer packets collide, but fewer are sent. The most packets arrive at intervals in between. "
                 + "The lines mark the chosen interval, the interval at which the most packets arrive (most), and the "
                 + "interval with the surest discovery (surest).",
             table: HTML.table(
@@ -238,7 +238,7 @@ struct ExplorerFigures {
         return HTML.figure(
             id: "discovery", title: "Time to discovery",
             drawing: plot.drawing.element(label: "Share of cases in which a given beacon is found, over time."),
-            caption: "For a given beacon and the scanner that is chosen above, from a random moment on.",
+            caption: "For a given beacon and the scanner that is chosen above. The time begins at a random moment.",
             table: HTML.table(
                 caption: "Time to discovery, by share of the cases", header: ["share", "seconds"],
                 rows: rows.map { [$0.0, NumberFormat.significant($0.1, 4)] }))

@@ -18,7 +18,7 @@ package enum HTML {
         id: String, title: String, drawing markup: String, caption: String, table: String = "", legend: String = ""
     ) -> String {
         let tableMarkup =
-            table.isEmpty ? "" : "<details class=\"data\"><summary>The same as a table</summary>\(table)</details>"
+            table.isEmpty ? "" : "<details class=\"data\"><summary>The values as a table</summary>\(table)</details>"
         let captionMarkup =
             caption.isEmpty ? "" : "<p>\(HTMLEscaping.sentence(HTMLEscaping.shortened(caption, to: 2000)))</p>"
         return "<figure id=\"\(id)\" class=\"card\"><figcaption><h2>\(text(title))</h2>\(captionMarkup)"

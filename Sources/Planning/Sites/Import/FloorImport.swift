@@ -110,7 +110,7 @@ public struct FloorImport: Sendable {
         }
         guard type == "FeatureCollection" || type == "Feature" else {
             return decoder.error(
-                "\(ProblemText.quoted(type)) has no properties that name its kind; a FeatureCollection is expected",
+                "a \(ProblemText.quoted(type)) has no property \"kind\" or \"layer\"; a FeatureCollection is expected",
                 at: root["type"] ?? root)
         }
         let nodes =
