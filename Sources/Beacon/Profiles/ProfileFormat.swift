@@ -139,8 +139,8 @@ enum AdvertisementFormat {
     static let phy = Key(
         "phy", .phy,
         """
-        Send extended advertising PDUs on this PHY, with up to 1650 bytes of data: 1M, 2M, coded, coded-s2 or coded-s8. By \
-        default legacy PDUs are sent, which every phone receives.
+        PHY of extended advertising PDUs: 1M, 2M, coded, coded-s2 or coded-s8. These PDUs have up to 1650 bytes of data. \
+        By default, legacy PDUs are sent, which every phone receives.
         """)
     static let address = Key(
         "address", .profileAddress, "Device address of this advertisement. Default: the address of the whole profile.")

@@ -103,9 +103,9 @@ extension FleetAllocation {
             } else if beacons.count > 1, let nesting = Self.nesting(first)?.last {
                 func name(_ group: String) -> String { group.isEmpty ? "the whole fleet" : "\"\(group)\"" }
                 reason =
-                    "; in the lock they are numbered in \(nesting) groups (\(name(old)), not \(name(new)) as now): if "
-                    + "identities.major.per or identities.minor.within was changed, undo the change to keep the "
-                    + "identities; otherwise move the beacons back"
+                    "; the lock numbers them within \(nesting) groups, for example within \(name(old)), and the fleet file "
+                    + "now within \(name(new)): if identities.major.per or identities.minor.within was changed, undo the "
+                    + "change to keep the identities; otherwise move the beacons back"
             } else if old == new {
                 reason =
                     "; the lock has other numbers for \(old.isEmpty ? "the fleet" : "the group \"\(old)\""): undo the "
