@@ -17,9 +17,9 @@ import Testing
         let sensors = ServiceSensors()
         #expect(sensors.measurement(kind, sensor) == nil)
         #expect(sensors.measurement(kind, sensor) == nil)
-        #expect(sensors.takeMessages() == ["the value \(sensor) \(reason)"])
+        #expect(sensors.takeMessages() == ["the value of \(sensor) \(reason)"])
         try folder.file("value", text: "1\n")
         #expect(sensors.measurement(kind, sensor) == "1")
-        #expect(sensors.takeMessages() == ["the value \(sensor) is in the range of \(kind.name) again"])
+        #expect(sensors.takeMessages() == ["the value of \(sensor) is in the range of \(kind.name) again"])
     }
 }

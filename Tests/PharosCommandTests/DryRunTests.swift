@@ -161,7 +161,7 @@ import Testing
                 "01 08 20", "01 09 20", "01 0a 20", "01 08 20", "01 08 20", "01 08 20", "01 0a 20", "01 08 20",
                 "01 09 20",
             ])
-        let table = lines.drop { !$0.hasPrefix("# set 1 is shared") }.prefix { $0.hasPrefix("#") }
+        let table = lines.drop { !$0.hasPrefix("# set 1 sends") }.prefix { $0.hasPrefix("#") }
         #expect(
             Array(table) == [
                 "# set 1 sends 4 advertisements in turn: its interval is 101.875 ms, with an event every 106.875 ms on average",

@@ -139,7 +139,7 @@ import Testing
             unknown.code == 64 && unknown.errors.contains("our-app-2026, guide-tablet, android-low-power"),
             "\(unknown.errors)")
         let list = try Program.run("plan", "scanners", "--scanner-file", path)
-        #expect(list.output.contains("guide-tablet") && list.output.contains("- ios-background: An assumption"))
+        #expect(list.output.contains("guide-tablet") && list.output.contains("- ios-background: Assumed"))
         let wrong = try folder.file(
             "wrong.json", Array(#"{"version":1,"name":"x","scanners":[{"name":"linux"}]}"#.utf8))
         let refused = try Program.run("plan", "scanners", "--scanner-file", wrong)
@@ -624,7 +624,7 @@ import Testing
         #expect(none.code == 1)
         #expect(
             none.output.hasPrefix(
-                "No beacon is proposed: a beacon with -60 dBm is received too weakly even close to it"),
+                "No beacon is proposed: a beacon with -60 dBm is received too weakly to reach the target, even close"),
             "\(none.output)")
         #expect(!none.output.contains("mount"))
         let mounted = try hall(#""mounts":[[1,1]],"receiverSensitivityDbm":-75"#, in: folder)
