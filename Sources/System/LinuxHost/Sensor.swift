@@ -223,7 +223,7 @@ extension SensorReader.Event: CustomStringConvertible {
         if found.contains(",") {
             sentence += ", with a point instead of the comma"
         } else if quantity == .temperature, let number = DecimalText.thousandths(found), number >= 1_000_000 {
-            sentence += "; the kernel's files contain thousandths of a degree: read them with thermal:TYPE or hwmon:NAME"
+            sentence += "; the kernel's files contain thousandths of a degree: use thermal:TYPE or hwmon:NAME"
         }
         return sentence
     }
