@@ -77,7 +77,7 @@ import VirtualController
             (.raspberryPi, Self.beacon(.le1M), "Raspberry Pi"),
             (.core4, Self.beacon(.coded), "no extended advertising"),
             (no2M, Self.beacon(.le2M), "no LE 2M"), (noCoded, Self.beacon(.coded), "no LE Coded"),
-            (.intel, Self.beacon(.codedS8), "write coded"), (small, Self.beacon(.le1M), "sets hold 251"),
+            (.intel, Self.beacon(.codedS8), "write coded"), (small, Self.beacon(.le1M), "at most 251"),
             (.intel, Self.beacon(.le1M, units: 0x1F), "out of this controller's range"),
             (.intel, Self.beacon(.le1M, pdu: .scannable), "no data of its own"),
             (.intel, Self.beacon(.le1M, pdu: .connectable), "245"),

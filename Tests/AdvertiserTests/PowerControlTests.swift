@@ -174,7 +174,7 @@ import VirtualController
         #expect(
             error?.description
                 == "the radio power of 7 dBm is outside the calibrated range 0 dBm...4 dBm: measure the signal "
-                + "strength at 1 m with this power, and add it")
+                + "strength at 1 m with this power, and add it to the calibration")
         #expect(bench.steps == ["2039-", "2036", "2035", "2039-", "0c03"])
         #expect(!bench.isAdvertising && bench.pdus.isEmpty)
         #expect(session.onAirSince == nil)

@@ -33,7 +33,7 @@ import Testing
         let question = try question(seed: 1)
         let answer = try question.answer(play(question, batches: 3))
         #expect(!answer.holds)
-        #expect(answer.notes.contains { $0.contains("Ended before") })
+        #expect(answer.notes.contains { $0.contains("ended before") })
         #expect(throws: PlanError.self) { try question.answer(play(question, batches: 1)) }
     }
 

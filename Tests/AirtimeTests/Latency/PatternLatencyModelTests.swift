@@ -127,7 +127,7 @@ import Testing
         let pattern = try Self.pattern([(200, 120), (190, 120)])
         let rare = try PatternLatencyModel(
             pattern: pattern, airtimeMicroseconds: 376,
-            scanner: try ScannerPreset(windowMicroseconds: 5000, intervalMicroseconds: 40_960_000))
+            scanner: try ScannerPreset(windowMicroseconds: 5000, intervalMicroseconds: 40_950_000))
         #expect((64..<256).contains(rare.trial(horizonSeconds: 800).starts))
         let usual = try Self.model(pattern, "android-low-power")
         #expect(usual.trial(horizonSeconds: 800).starts >= 256)

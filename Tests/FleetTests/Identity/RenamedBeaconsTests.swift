@@ -102,8 +102,8 @@ struct RenamedBeaconsTests {
     @Test(
         "changed rules give one warning, which names them",
         arguments: [
-            ("floor", "site", "numbered in smaller groups (\"hall/ground\", not \"hall\" as now)"),
-            ("site", "floor", "numbered in larger groups (\"hall\", not \"hall/ground\" as now)"),
+            ("floor", "site", "within smaller groups, for example within \"hall/ground\", and"),
+            ("site", "floor", "within larger groups, for example within \"hall\", and"),
         ])
     func explainsChangedRules(from: String, into: String, message: String) throws {
         let first = try Self.allocate(level: from, table: Self.rows, nil)
