@@ -455,7 +455,7 @@ def test_a_new_survey_is_put_into_a_map(tmp_path):
 
 @pytest.mark.parametrize("options, code, said", [
     (["map.json"], 64, "--survey"), (["nowhere", "--survey", "s.jsonl"], 66, "no such file"),
-    (["map.json", "--survey", "nowhere"], 66, "no such file"), (["map.json", "--survey", "empty"], 65, "no second"),
+    (["map.json", "--survey", "nowhere"], 66, "no such file"), (["map.json", "--survey", "empty"], 65, "of any second"),
     (["s.jsonl", "--survey", "s.jsonl"], 65, "s.jsonl"), (["empty", "--survey", "s.jsonl"], 65, "empty"),
     (["site-map.json", "--survey", "s.jsonl"], 65, "does not contain the seconds"),
     (["map.json", "--survey", "elsewhere.jsonl"], 65, "elsewhere.jsonl: the survey has no beacon of the map"),
@@ -513,11 +513,12 @@ def test_mistakes_of_recording_are_sentences(tmp_path, tape, options, code, said
 
 @pytest.mark.parametrize("command, code, said", [
     (["export"], 64, "at least one"), (["export", "nowhere"], 66, "no such file"),
-    (["export", "empty"], 65, "no second"), (["export", "tape.btsnoop"], 65, "recording of packets"),
+    (["export", "empty"], 65, "of any second"), (["export", "tape.btsnoop"], 65, "recording of packets"),
     (["export", "s.jsonl", "--format", "xml"], 64, "use csv"), (["import"], 64, "at least one"),
-    (["import", "nowhere"], 66, "no such file"), (["import", "empty"], 65, "no second"),
+    (["import", "nowhere"], 66, "no such file"), (["import", "empty"], 65, "of any second"),
     (["import", "s.jsonl", "--output", "tape.btsnoop"], 65, "recording of packets"),
-    (["check"], 64, "at least one"), (["check", "nowhere"], 66, "no such file"), (["check", "empty"], 1, "no second"),
+    (["check"], 64, "at least one"), (["check", "nowhere"], 66, "no such file"),
+    (["check", "empty"], 1, "of any second"),
 ])
 def test_mistakes_with_tables_are_sentences(tmp_path, tape, command, code, said):
     (tmp_path / "empty").write_text("")

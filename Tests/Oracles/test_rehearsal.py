@@ -43,7 +43,7 @@ def test_the_sample_inventory_finds_its_things(samples):
 
 def test_a_sender_takes_no_tour_and_a_wrong_path_is_refused(samples):
     result = pharos.run("advertise", samples / "lobby-ibeacon.json", "--adapter", "virtual?path=tour")
-    assert result.code == 64 and "only commands that receive can use this form" in result.err
+    assert result.code == 64 and "only commands that receive can use this adapter" in result.err
     result = pharos.run("scan", "--adapter", "virtual?path=round")
     assert result.code == 64 and "virtual?path=tour" in result.err
 

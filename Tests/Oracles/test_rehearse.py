@@ -263,7 +263,7 @@ def test_twenty_planted_faults_are_found_and_fifty_clean_runs_invent_none(tmp_pa
     (("site.json", "--hours", "300"), 64, "out of range 0.01...240 h"),
     (("site.json", "--scanners", "androids:1"), 64, "--scanners androids:1"),
     (("site.json", "--faults", "faults.json"), 78, "there is no beacon \"box-9\" in this rehearsal; did you mean"),
-    (("--add", "site.json", "site.json"), 65, "not a report that `pharos rehearse --json`"),
+    (("--add", "site.json", "site.json"), 65, "not a report of a rehearsal"),
     (("fleet.json", "--record", "heard"), 64, "the site has no receivers"),
     (("site.json", "--record", "heard", "--hours", "240"), 64, "rehearse fewer hours"),
     ((), 64, "Name a fleet file"),
@@ -281,10 +281,11 @@ def test_wrong_files_are_named_and_nothing_is_written(words, code, sentence, tmp
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_fleet_with_extended_advertising_is_refused(tmp_path):
+def test_phones_that_receive_only_legacy_pdus_are_refused_with_extended_advertising(tmp_path):
     fleet, site = world(tmp_path)
     found = json.loads(fleet.read_text())
     found["template"]["advertisements"][0]["phy"] = "coded"
     fleet.write_text(json.dumps(found))
     result = rehearse(fleet, "--site", site)
-    assert result.code == 78 and "box-1" in result.err and "has the key phy" in result.err
+    assert result.code == 64 and result.out == ""
+    assert '"box-1" has extended advertising' in result.err and "Add --scanner-phy coded" in result.err

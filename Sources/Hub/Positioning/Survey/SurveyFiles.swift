@@ -121,7 +121,7 @@ public struct SurveyFiles: Sendable {
             .refused(
                 .malformed,
                 Self.sentences(problems, limit: 3) + [
-                    "\(names): no stay has a second: is this a survey, as `pharos map record` writes it?"
+                    "\(names): no stay has data of any second: is this a survey, as `pharos map record` writes it?"
                 ]))
     }
 }
