@@ -120,16 +120,4 @@ import Testing
         #expect(throws: AirtimeError.self) { try model.distribution(horizonSeconds: 0) }
         #expect(throws: AirtimeError.self) { try model.distribution(untilSeconds: 5, horizonSeconds: 1) }
     }
-
-    /// A scanner that rarely listens follows a beacon through thousands of events. One start then contains many windows
-    /// of the scanner, so fewer starts are enough.
-    @Test func longCurvesNeedFewerStarts() throws {
-        let pattern = try Self.pattern([(200, 120), (190, 120)])
-        let rare = try PatternLatencyModel(
-            pattern: pattern, airtimeMicroseconds: 376,
-            scanner: try ScannerPreset(windowMicroseconds: 5000, intervalMicroseconds: 40_950_000))
-        #expect((64..<256).contains(rare.trial(horizonSeconds: 800).starts))
-        let usual = try Self.model(pattern, "android-low-power")
-        #expect(usual.trial(horizonSeconds: 800).starts >= 256)
-    }
 }

@@ -51,14 +51,6 @@ import Testing
         #expect(abs(found.cost(of: latency) - (1 - share)) < 1e-9)
     }
 
-    /// 192 starts of 156,250 additions are a quarter of the search.
-    @Test func costlyTrialsAreFollowedWithFewerStarts() {
-        #expect(PatternSearch.startShare(workPerStart: 0) == 1)
-        #expect(PatternSearch.startShare(workPerStart: 150_000) == 1)
-        #expect(PatternSearch.startShare(workPerStart: 312_500) == 0.5)
-        #expect(PatternSearch.startShare(workPerStart: 3_125_000) == 0.05)
-    }
-
     @Test(arguments: [0.01, 41, -1, .nan, .infinity]) func limitsOutOfRangeAreRefused(_ events: Double) {
         #expect(throws: AirtimeError.self) { try Self.search("continuous", eventsPerSecond: events) }
     }

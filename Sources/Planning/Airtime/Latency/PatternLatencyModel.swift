@@ -112,7 +112,7 @@ public struct PatternLatencyModel: Hashable, Sendable {
     }
 
     /// The range of the number of starts of a distribution.
-    private static let starts = 64...4096
+    private static let starts = 256...4096
     /// The numbers of starts of a trial with a short horizon, and of a trial with a long one.
     private static let (fewStarts, fewestStarts) = (128, 32)
     private static let firstHorizonSeconds = 15.0

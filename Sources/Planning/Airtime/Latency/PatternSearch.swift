@@ -210,25 +210,6 @@ public struct PatternSearch: Sendable {
         return (two.pattern, three?.pattern)
     }
 
-    /// The number of additions at which the search for patterns ends.
-    private static let workLimit = 120_000_000.0
-    /// The usual number of starts with which trials are refined.
-    private static let manyStarts = 192
-    /// The share of ``workLimit`` that one trial may take.
-    private static let trialShare = 0.25
-
-    /// Returns the share of the usual number of starts with which trials are followed.
-    ///
-    /// The work of a start grows with the number of events until the scanner has almost certainly received one, at most
-    /// until the end of the trial after ten minutes. If a scanner rarely listens, and the beacon sends often, a trial
-    /// with the usual number of starts would take more work than the whole search may. Such a trial contains many
-    /// windows of the scanner for each start, so it needs fewer starts.
-    ///
-    /// - Parameter workPerStart: The number of additions for each start.
-    static func startShare(workPerStart: Double) -> Double {
-        min(1, trialShare * workLimit / (max(1, workPerStart) * Double(manyStarts)))
-    }
-
     /// The fast parts of a pattern and the interval of its slowest part. The slowest part is just long enough to keep
     /// the mean number of events within the limit.
     private struct PatternTrial {
@@ -247,13 +228,14 @@ public struct PatternSearch: Sendable {
         private let horizon: Double
         /// The approximate number of additions so far.
         private var work = 0
+        /// The number of additions at which the search ends.
+        private static let workLimit = 120_000_000.0
 
         private static let fewestStarts = 8
         private static let fewStarts = 48
+        private static let manyStarts = 192
         private static let mostStarts = 768
-        /// The share of the usual number of starts with which trials are followed; see ``startShare(workPerStart:)``.
-        private var startShare = 1.0
-        /// The share of ``PatternSearch/workLimit`` that one comparison of trials may take.
+        /// The share of ``workLimit`` that one comparison of trials may take.
         private static let comparedShare = 0.3
         /// The number of trials of the coarse search that are refined.
         private static let seedCount = 3
@@ -330,20 +312,6 @@ public struct PatternSearch: Sendable {
                 durationMicroseconds: milliseconds * 1000)
         }
 
-        /// Returns the usual number of starts, or fewer if each start takes much computation.
-        private func starts(_ usual: Int) -> Int {
-            max(Self.fewestStarts, Int((Double(usual) * startShare).rounded()))
-        }
-
-        /// Chooses ``startShare`` with a few starts of a pattern. They do not count as work, so the search is the same as
-        /// without them if the share is 1.
-        private mutating func chooseStartShare(_ pattern: AdvertisingPattern) {
-            let before = work
-            _ = cost(pattern, starts: Self.fewestStarts)
-            startShare = PatternSearch.startShare(workPerStart: Double(work - before) / Double(Self.fewestStarts))
-            work = before
-        }
-
         /// The best trials of a coarse search over two intervals.
         mutating func coarse() -> [PatternTrial] {
             let constantUnits = Int(search.shortest.rawValue)
@@ -360,12 +328,11 @@ public struct PatternSearch: Sendable {
                 for milliseconds in [500, 2000, 6000, 15_000] {
                     for slowUnits in slow {
                         let trial = PatternTrial(fast: [(units, milliseconds)], slowUnits: slowUnits)
-                        guard Double(work) < 0.4 * PatternSearch.workLimit || candidates.isEmpty,
+                        guard Double(work) < 0.4 * Self.workLimit || candidates.isEmpty,
                             let completedTrial = completed(trial),
                             let pattern = completedTrial.pattern
                         else { continue }
-                        if candidates.isEmpty { chooseStartShare(pattern) }
-                        candidates.append((completedTrial, cost(pattern, starts: starts(Self.fewStarts))))
+                        candidates.append((completedTrial, cost(pattern, starts: Self.fewStarts)))
                     }
                 }
             }
@@ -396,8 +363,8 @@ public struct PatternSearch: Sendable {
             let before = work
             _ = cost(pattern, starts: Self.fewestStarts, units: 1)
             let workPerStart = Double(max(1, work - before)) / Double(Self.fewestStarts)
-            let affordable = Self.comparedShare * PatternSearch.workLimit / Double(trials) / workPerStart
-            return min(Self.mostStarts, max(starts(Self.fewStarts), Int(affordable)))
+            let affordable = Self.comparedShare * Self.workLimit / Double(trials) / workPerStart
+            return min(Self.mostStarts, max(Self.fewStarts, Int(affordable)))
         }
 
         /// Returns trials with three intervals: the given trial with a second fast part before its slow part. The
@@ -417,10 +384,10 @@ public struct PatternSearch: Sendable {
 
         /// Refines trials one after the other.
         ///
-        /// - Parameter share: The share of ``PatternSearch/workLimit`` after which refining ends.
+        /// - Parameter share: The share of ``workLimit`` after which refining ends.
         mutating func refined(_ trials: [PatternTrial], share: Double) -> [PatternTrial] {
             var refined: [PatternTrial] = []
-            let (before, remainingWork) = (Double(work), share * PatternSearch.workLimit - Double(work))
+            let (before, remainingWork) = (Double(work), share * Self.workLimit - Double(work))
             for (index, trial) in trials.enumerated() {
                 refined.append(refine(trial, until: before + remainingWork * Double(index + 1) / Double(trials.count)))
             }
@@ -430,8 +397,7 @@ public struct PatternSearch: Sendable {
         /// Changes each value of a trial as long as the cost falls.
         private mutating func refine(_ start: PatternTrial, until limit: Double) -> PatternTrial {
             var best = start
-            let starts = starts(PatternSearch.manyStarts)
-            var leastCost = start.pattern.map { cost($0, starts: starts) } ?? .infinity
+            var leastCost = start.pattern.map { cost($0, starts: Self.manyStarts) } ?? .infinity
             for factor in [1.25, 1.06] {
                 var isBetter = true
                 var rounds = 0
@@ -444,7 +410,7 @@ public struct PatternSearch: Sendable {
                                 let pattern = trial.pattern, pattern != best.pattern
                             else { continue }
                             guard Double(work) < limit else { return best }
-                            let cost = cost(pattern, starts: starts)
+                            let cost = cost(pattern, starts: Self.manyStarts)
                             if cost < leastCost { (best, leastCost, isBetter) = (trial, cost, true) }
                         }
                     }
