@@ -320,9 +320,9 @@ private struct Recollision {
         // If the delays scatter over more than half a period, every later event of the interferer is equally likely to
         // hit.
         guard deviation < meanPeriod / 2 else { return hitProbability }
-        // The sum of the delays is uniform numbers added up. It is approximated by a normal distribution, with a
-        // correction that gives it the fourth moment of such a sum. The interferer's previous and next event can hit
-        // too, so the densities one period earlier and one period later are added.
+        // The delays add up to a sum of uniform numbers. A normal distribution approximates it, with a correction that
+        // gives it the fourth moment of such a sum. The interferer's previous and next event can hit too, so the
+        // densities one period earlier and one period later are added.
         var density = 0.0
         for periods in [-1.0, 0, 1] {
             let x: Double = (delay - Double(lag) * maximumDelay / 2 + periods * meanPeriod) / deviation
