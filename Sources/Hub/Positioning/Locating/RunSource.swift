@@ -147,7 +147,7 @@ public struct RunFile {
         .service(
             .refused(
                 .malformed,
-                SurveyFiles.sentences(problems, limit: 3) + ["\(name): this file has no second of a run"]))
+                SurveyFiles.sentences(problems, limit: 3) + ["\(name): this run has no data of any second"]))
     }
 }
 

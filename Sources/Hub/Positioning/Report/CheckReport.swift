@@ -21,7 +21,7 @@ public struct CheckReport: Sendable {
             Row(file: $0.file, line: $0.line, stay: nil, isError: $0.isError, message: $0.message)
         }
         if files.isEmpty {
-            rows.append(Row(isError: true, message: "the survey contains no second of any stay"))
+            rows.append(Row(isError: true, message: "no stay of the survey has data of any second"))
         } else {
             for finding in SurveyCheck(files.survey).findings {
                 let stay = finding.stay.map { files.survey.stays[$0] }
