@@ -58,15 +58,7 @@ struct ExtendedRehearsalTests {
         arguments: [ExtendedPHY.le2M, .codedS2, .codedS8])
     func packets(phy: ExtendedPHY) throws {
         let fleet = try world(phy, beacons: 1).fleet()
-        var options = Rehearsal.Options()
-        options.phones = 0
-        let end = 20_000_000
-        let stage = try RehearsalStage(try Rehearsal(fleet, options), end: end, distance: nil)
-        let transmitters = try Transmitters(
-            fleet, tallies: stage.tallies.beacons, faults: [], seed: 1, end: end, threads: 1)
-        defer { transmitters.stop() }
-        var packets: [AirPacket] = []
-        while let slice = transmitters.next() { packets += slice.packets }
+        let packets = try sentPackets(fleet)
         let starts = packets.map(\.start)
         #expect(starts == starts.sorted())
         let event = ExtendedEvent(phy, octets: fleet.beacons[0].sent[0].payloadOctets)
@@ -81,6 +73,30 @@ struct ExtendedRehearsalTests {
         let spacing = max(1000, event.primaryMicroseconds)
         let offset = 2 * spacing + event.primaryMicroseconds + ExtendedEvent.gapMicroseconds
         #expect(auxiliary.allSatisfy { Int($0.offset) == offset })
+    }
+
+    @Test("the auxiliary packets follow the last packet on the primary channels of the profile")
+    func auxiliaryPacketsFollowOnEachChannelMap() throws {
+        let schedule = #""intervalMs": 318.75, "phy": "1M", "channels": [37]"#
+        let packets = try sentPackets(try RehearsedWorld(beacons: 1, schedule: schedule).fleet())
+        let (primary, auxiliary) = (packets.filter { !$0.isAuxiliary }, packets.filter(\.isAuxiliary))
+        #expect(primary.count > 50 && primary.allSatisfy { $0.channel == 0 })
+        // The last event may be cut off by the end.
+        #expect((primary.count - 1...primary.count).contains(auxiliary.count))
+    }
+
+    /// Returns the packets that the machines of a fleet send in 20 s.
+    private func sentPackets(_ fleet: RehearsedFleet) throws -> [AirPacket] {
+        var options = Rehearsal.Options()
+        options.phones = 0
+        let end = 20_000_000
+        let stage = try RehearsalStage(try Rehearsal(fleet, options), end: end, distance: nil)
+        let transmitters = try Transmitters(
+            fleet, tallies: stage.tallies.beacons, faults: [], seed: 1, end: end, threads: 1)
+        defer { transmitters.stop() }
+        var packets: [AirPacket] = []
+        while let slice = transmitters.next() { packets += slice.packets }
+        return packets
     }
 
     // MARK: Reception

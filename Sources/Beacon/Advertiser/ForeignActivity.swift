@@ -290,9 +290,9 @@ extension ForeignActivity {
         case .enabled:
             isAdvertising = true
             pause = nil
-            // With legacy commands, the kernel sends the data of all instances in turn and enables advertising after
-            // each change, so this explains the change of the data. With advertising sets, each instance has its own
-            // set, so enabling explains nothing.
+            // With legacy commands, the kernel sends the data of all instances in turn, and enables advertising after
+            // each change of the data. So an enable command shows that the kernel made the change. With advertising
+            // sets, each instance has its own set, so an enable command does not show who changed the data.
             if command.opcode == LESetAdvertisingEnable.opcode { unexplainedChange = nil }
             guard isPauseReported else { return nil }
             isPauseReported = false

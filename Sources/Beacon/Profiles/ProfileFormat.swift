@@ -357,7 +357,8 @@ enum IBeaconKeys {
     static let major = Key<UInt16>("major", .number, "Major number: a group of beacons.", isRequired: true)
     static let minor = Key<UInt16>("minor", .number, "Minor number: one beacon of the group.", isRequired: true)
     static let flags = Key<ADFlags?>(
-        "flags", .flags, "Flags byte; null omits the structure.", default: ADFlags.beacon)
+        "flags", .flags, "Value of the Flags structure in the advertising data; null to send no Flags structure.",
+        default: ADFlags.beacon)
 }
 
 /// The keys of an AltBeacon, without its flags.

@@ -29,7 +29,8 @@ enum CollectorKeys {
         "The database of past events. Without it, no events are kept.")
     static let postgreSQL = Key(
         "postgresql", .section(PostgreSQLKeys.section),
-        "A PostgreSQL database for the history of several sites. With it, other collectors can stand by for this one.")
+        "A PostgreSQL database for the history of several sites. If several collectors of the site use it, one works, and another one takes over when that one ends."
+    )
 
     static let section = Section(
         "The receivers of a site and their positions.",

@@ -49,8 +49,8 @@ package enum ZoneKeys {
     static let exclusiveMargin = Key(
         "exclusiveDb", .integer(0...40, unit: "dB"),
         """
-        To replace another zone of the group, a beacon of this zone must be stronger than the beacon inside that zone, by \
-        at least this level. 3 dB is 1.4 times nearer, 6 dB is twice as near.
+        While a beacon is inside another zone of the group, a beacon enters this zone only if its level is higher by at \
+        least this value. 3 dB is 1.4 times nearer, 6 dB is twice as near.
         """, default: 3)
     static let proof = Key(
         "proof", ValueType<ZoneRule.Proof>.word,

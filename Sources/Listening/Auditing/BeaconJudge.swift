@@ -406,8 +406,9 @@ struct BeaconJudge {
         let due = isLong ? dueOutsideSilence : dueEvents
         let possiblyReceivedEvents = receivedEvents + Double(lostReports)
         let isCovered = advertisementAudits[index].expected.pattern.map { PatternRhythm($0).covers(spans) } ?? true
-        // If few events are due, many of them can be lost by chance. So two standard deviations (each at most half the
-        // root of `due`) are allowed. An incomplete cycle of a pattern may have fewer events than its share of time.
+        // If few events are due, many of them can be lost by chance. So the margin is two standard deviations; one is at
+        // most half the square root of `due`. An incomplete cycle of a pattern may have fewer events than its share of
+        // time.
         let margin = due.squareRoot() + (advertisementAudits[index].expected.pattern?.eventsPerCycle ?? 0) / 2
         let isWeak = isCovered && possiblyReceivedEvents + margin < Self.weakShare * receivableShare * due
         if isWeak {

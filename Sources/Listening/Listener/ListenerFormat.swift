@@ -151,7 +151,7 @@ enum KnownKeys {
         "Words that group beacons: a zone with \"tag\" applies to all beacons that have the word.")
     static let attachments = Key(
         "attachments", attachmentTexts,
-        "Your own keys with texts. In the texts of zones, each ${key} is replaced by its text.")
+        "Your own keys, each with a text. Where the text of a zone contains ${key}, it shows the text of that key.")
 
     static let beacon = Section(
         "A beacon with one or more of the identities that it sends, or all devices that send the given values.",

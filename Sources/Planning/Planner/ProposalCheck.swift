@@ -44,8 +44,8 @@ struct ProposalCheck: Sendable {
                 : " \(beacons) added after a check on a finer grid. The target is now reached at all \(grid)."
         }
         return (added == 0 ? "" : " \(beacons) added after a check on a finer grid.")
-            + " A check at \(grid) finds the target reached at \(NumberFormat.percent(holdingShare)) of them; at the weakest, a "
-            + "beacon is found in \(NumberFormat.percent(weakestShare)) of the cases. A larger value of `--places` makes the "
+            + " A check at \(grid) shows that \(NumberFormat.percent(holdingShare)) of them reach the target; at the weakest "
+            + "place, a beacon is found in \(NumberFormat.percent(weakestShare)) of the cases. A larger value of `--places` makes the "
             + "proposal denser."
     }
 }

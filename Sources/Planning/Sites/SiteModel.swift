@@ -249,8 +249,8 @@ public struct DetectionTimes: Sendable {
         return nearFleets.time(share, horizon: horizon)
     }
 
-    /// Latencies were computed for some sizes of a fleet. These are the ones of the next smaller and the next larger
-    /// size; the latencies of the size asked for are interpolated between them.
+    /// The latencies of the next smaller and the next larger fleet for which they were computed. The latencies of other
+    /// fleets are interpolated between them.
     private struct NearFleets {
         let few: MixLatency
         let many: MixLatency

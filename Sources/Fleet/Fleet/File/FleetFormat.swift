@@ -14,7 +14,7 @@ enum FleetFormat {
         "keys", .text, "Directory of the identity keys, relative to this file. Each key is a file of mode 0600.")
     static let template = Key(
         "template", TemplateFormat.type,
-        "Template of the profiles of all beacons. Strings may contain ${variables}.",
+        "The profile of each beacon is made from this template. Strings may contain ${variables}.",
         isRequired: true)
     static let tags = Key(
         "tags", NoteTemplate.tags,

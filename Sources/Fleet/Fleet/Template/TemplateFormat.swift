@@ -50,7 +50,8 @@ enum TemplateFormat {
             ]
     }
 
-    /// The description of a value of a profile, which may be in a definition.
+    /// Returns the description in the schema of a profile's value. If the schema only refers to a definition (`$ref`),
+    /// returns the description in that definition.
     private static func description(of schema: JSONValue) -> JSONValue? {
         guard case .object(let members) = schema else { return nil }
         if let description = members.first(where: { $0.key == "description" }) { return description.value }

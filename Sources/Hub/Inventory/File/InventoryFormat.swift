@@ -11,8 +11,8 @@ enum InventoryKeys {
     static let rule = Key(
         "rule", ValueType<CountRule.Kind>.word,
         """
-        Memory for the sightings of earlier rounds. window: the last rounds of each beacon. shared-queue: one queue for \
-        all beacons; if too many beacons are near, none is found.
+        Which sightings of earlier rounds a count uses. window: those of the last rounds, separately for each beacon. \
+        shared-queue: the last ones of all beacons together; if too many beacons are near, none is found.
         """, default: .window)
     static let rounds = Key(
         "rounds", .integer(CountRule.roundLimits, unit: "rounds"),
@@ -20,7 +20,7 @@ enum InventoryKeys {
             + "Default: 6.")
     static let capacity = Key(
         "capacity", .integer(CountRule.capacityLimits, unit: "sightings"),
-        "For the rule shared-queue: number of sightings in the queue.")
+        "For the rule shared-queue: largest number of sightings in the queue.")
     static let within = Key(
         "withinM", .thousandths(CountRule.distanceLimits, unit: "m"), "Distance up to which a beacon is near.",
         default: 1000)

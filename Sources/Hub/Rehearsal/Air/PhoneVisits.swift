@@ -151,9 +151,10 @@ extension SiteModel {
     /// The probability that no packet of beacon `number` overlaps with a packet that a listener needs from an event of
     /// `target`.
     func clearShare(ofEventsOf target: AdvertiserGroup, with number: Int) -> Double {
-        ([beacons[number].group] + beacons[number].companions).reduce(1) {
-            $0 * max(0, 1 - $1.meanWindowMicroseconds(ofEventOf: target) / $1.meanPeriodMicroseconds)
-        }
+        exp(
+            ([beacons[number].group] + beacons[number].companions).reduce(0) {
+                $0 + $1.logClearProbability(ofEventOf: target)
+            })
     }
 }
 

@@ -202,14 +202,13 @@ struct RehearsalStage {
     /// and all auxiliary packets of its event.
     private func clearShares(of beacon: Int, among audible: [Int]) -> [Int] {
         fleet.beacons[beacon].sent.map { sent in
-            var product = fleet.model.background.clearProbability(ofEventOf: sent.group)
+            var sum = fleet.model.background.logClearProbability(ofEventOf: sent.group)
             for other in audible where other != beacon {
                 for otherSent in fleet.beacons[other].sent {
-                    let window = otherSent.group.meanWindowMicroseconds(ofEventOf: sent.group)
-                    product *= max(0, 1 - window / otherSent.periodMicroseconds)
+                    sum += otherSent.group.logClearProbability(ofEventOf: sent.group)
                 }
             }
-            return Int((product * 1e6).rounded())
+            return Int((exp(sum) * 1e6).rounded())
         }
     }
 

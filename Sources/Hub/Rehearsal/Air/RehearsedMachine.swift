@@ -299,7 +299,10 @@ final class RehearsedMachine {
             kind: pdu.isLegacy ? .legacy : pdu.primaryPHY == .leCoded ? .coded : .extended,
             powerOffset: Float(power - nominal))
         packets.append(packet)
-        if pdu.channel == 39, let event = pdu.extendedEvent { sendAuxiliaryPackets(of: event, after: packet) }
+        let channels = beacon.sent[index ?? beacon.fastest].source.advertisement.channels.numbers
+        if Int(pdu.channel) == channels.last, let event = pdu.extendedEvent {
+            sendAuxiliaryPackets(of: event, after: packet)
+        }
     }
 
     /// Adds the auxiliary packets of an event to ``laterPackets``. The virtual controller sends only the packets on the

@@ -400,8 +400,8 @@ struct RehearsalJudge {
             guard let link = receiver.links.first(where: { $0.beacon == index }) else { continue }
             let end = (link.count.lastIndex { $0 > 0 } ?? -1) + 1
             let received = Double(link.count.reduce(0, +))
-            // If the receiver never received the beacon, the share is the smallest one at which a receiver is expected
-            // to receive a beacon at all.
+            // If the receiver never received the beacon, its share is not known. A receiver in range is expected to
+            // receive at least the smallest share.
             let share = end == 0 ? Self.smallestShare : received / Double(max(1, sent[..<end].reduce(0, +)))
             let missed = (end..<RehearsalTallies.parts).reduce(0) { sum, part in
                 let receivesOthers = receiver.links.contains { $0.beacon != index && $0.count[part] > 0 }

@@ -80,8 +80,8 @@ struct BatterySection: ControlledSection {
     }
 
     private static let lifeCaption =
-        "The time until the charge is used up: a longer interval extends it until the sleep current dominates. Above the dashed "
-        + "line the battery itself is no longer usable, after about ten years."
+        "How long a battery lasts. Longer intervals make it last longer, up to the interval at which the sleep current "
+        + "dominates. Above the dashed line the battery itself is no longer usable, after about ten years."
 
     private func plot(_ domain: ClosedRange<Double>) -> PlotArea {
         PlotArea(
